@@ -1,0 +1,175 @@
+package ax
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Use names a component of a plugin, or one built into the host, with its
+// settings.
+type Use struct {
+	// Name is "component" or "plugin/component".
+	Name string `json:"use"`
+	// With holds the settings, a JSON object; nil for none.
+	With json.RawMessage `json:"with,omitempty"`
+}
+
+// Task is the definition of a task: what the YAML says, with defaults filled
+// in. Its JSON form is what ax_task keeps. Durations are nanoseconds there.
+type Task struct {
+	ID          TaskID            `json:"-"`
+	App         string            `json:"-"`
+	Name        string            `json:"name"`
+	Group       string            `json:"group,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	// Enabled false keeps the task listed and runnable by hand.
+	Enabled  bool     `json:"enabled"`
+	Schedule Schedule `json:"schedule"`
+	Job      Use      `json:"job"`
+	// Params is a JSON object; strings in it may be templates over the due time.
+	Params json.RawMessage `json:"params,omitempty"`
+	// ParamsFrom names a ParamProvider, nil for none.
+	ParamsFrom *Use `json:"params_from,omitempty"`
+	// Timeout of one attempt, 0 for none.
+	Timeout time.Duration `json:"timeout,omitempty"`
+	// Grace is how long a job may take to end after its timeout or a cancel.
+	Grace time.Duration `json:"grace"`
+	Retry Retry         `json:"retry"`
+	// Concurrency is how many instances may run at once, cluster-wide; 0 means
+	// no limit and goes with OverlapAllow only.
+	Concurrency int     `json:"concurrency"`
+	Overlap     Overlap `json:"overlap"`
+	// QueueLimit bounds the due times that wait under OverlapQueue.
+	QueueLimit int     `json:"queue_limit,omitempty"`
+	Misfire    Misfire `json:"misfire"`
+	Notify     Notify  `json:"notify"`
+	// Source tells where the definition comes from: "file:line".
+	Source string `json:"source,omitempty"`
+}
+
+// Schedule says when a task is due. Exactly one of Cron, Every, At and Trigger
+// is set; the rest narrows it.
+type Schedule struct {
+	Cron string `json:"cron,omitempty"`
+	// Every is a fixed rate. Due times are Anchor + k*Every; without an Anchor
+	// they are aligned to 1970-01-01T00:00:00Z, and with RepeatCount to the
+	// moment when the task was first seen.
+	Every  time.Duration `json:"every,omitempty"`
+	Anchor time.Time     `json:"anchor,omitzero"`
+	// RepeatCount bounds the due times of Every to 1 + RepeatCount; nil = no end.
+	RepeatCount *int      `json:"repeat_count,omitempty"`
+	At          time.Time `json:"at,omitzero"`
+	Trigger     *Use      `json:"trigger,omitempty"`
+	// Timezone is an IANA name, never empty.
+	Timezone string `json:"timezone"`
+	// From and Until bound the due times: From <= due < Until.
+	From  time.Time `json:"from,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+	// Calendar names the calendar on whose closed days the task is not due;
+	// OnClosed says what becomes of such a due time.
+	Calendar string   `json:"calendar,omitempty"`
+	OnClosed OnClosed `json:"on_closed,omitempty"`
+	// Calendars names what a plugin trigger gets to see.
+	Calendars []string `json:"calendars,omitempty"`
+	// Version is a hash of all that decides the due times, the days of the
+	// calendars included. When it changes the next due time is computed anew.
+	Version string `json:"version"`
+}
+
+// OnClosed is what becomes of a due time on a closed day.
+type OnClosed string
+
+// Policies for closed days. Previous and Next move it to the nearest open day
+// at the same local time; two due times that fall together are one.
+const (
+	ClosedSkip     OnClosed = "skip"
+	ClosedPrevious OnClosed = "previous"
+	ClosedNext     OnClosed = "next"
+)
+
+// Overlap is what becomes of a due time while Concurrency is used up.
+type Overlap string
+
+// Overlap policies.
+const (
+	// OverlapSkip records it as SKIPPED.
+	OverlapSkip Overlap = "skip"
+	// OverlapDefer lets it wait for the next due time of the task; if it cannot
+	// start then either, the newer one waits and the older one is SKIPPED.
+	OverlapDefer Overlap = "defer"
+	// OverlapQueue starts it as soon as there is a place, oldest first.
+	OverlapQueue Overlap = "queue"
+	// OverlapReplace cancels the oldest running instance and starts after it.
+	OverlapReplace Overlap = "replace"
+	// OverlapAllow starts it all the same.
+	OverlapAllow Overlap = "allow"
+)
+
+// Misfire is what becomes of due times noticed later than Threshold.
+type Misfire struct {
+	Policy    MisfirePolicy `json:"policy"`
+	Threshold time.Duration `json:"threshold"`
+	// Window and Cap bound MisfireAll: older due times, and more than Cap of
+	// them, are recorded as MISSED.
+	Window time.Duration `json:"window,omitempty"`
+	Cap    int           `json:"cap,omitempty"`
+}
+
+// MisfirePolicy names one of the three policies.
+type MisfirePolicy string
+
+// Misfire policies.
+const (
+	// MisfireSkip records them as MISSED.
+	MisfireSkip MisfirePolicy = "skip"
+	// MisfireOnce runs the newest one and records the others as MISSED.
+	MisfireOnce MisfirePolicy = "once"
+	// MisfireAll runs all of them within Window and Cap, oldest first.
+	MisfireAll MisfirePolicy = "all"
+)
+
+// Notify says who hears of a task's troubles.
+type Notify struct {
+	// To names notifiers of the configuration; none means silence.
+	To []string `json:"to,omitempty"`
+	// On lists events: failed, timeout, lost, missed, skipped, parked, recovered.
+	On []string `json:"on,omitempty"`
+	// After is how many failures in a row it takes, at least 1.
+	After int `json:"after,omitempty"`
+}
+
+// TaskState is what changes while a task lives; the rest of its ax_task row.
+type TaskState struct {
+	// NextAt is the next due time that has no row yet; zero = never again.
+	NextAt time.Time
+	// PrevAt is the newest due time that has a row.
+	PrevAt time.Time
+	// Planned holds further due times after NextAt, in rising order, fetched
+	// ahead from a trigger plugin. PlanVersion is the Schedule.Version they
+	// belong to. PlanDone: no due time follows the last one of Planned.
+	Planned     []time.Time
+	PlanVersion string
+	PlanDone    bool
+	// AnchorAt is when the schedule was first seen, in its present version.
+	AnchorAt time.Time
+	Paused   bool
+	// PausedUntil ends the pause by itself; zero = a person must resume.
+	PausedUntil time.Time
+	// Parked says why the task cannot be scheduled now; empty if it can.
+	Parked string
+	// Failures counts failed instances in a row.
+	Failures int
+}
+
+// TaskRow is a whole row of ax_task.
+type TaskRow struct {
+	Task
+	TaskState
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	CreatedBy string
+	UpdatedBy string
+	// Revision grows by one at every change of the definition.
+	Revision int64
+}
