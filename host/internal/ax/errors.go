@@ -1,0 +1,17 @@
+package ax
+
+import "errors"
+
+// Errors that decide what a caller does next. The store wraps them, so test
+// with errors.Is.
+var (
+	// ErrNotFound: no such row.
+	ErrNotFound = errors.New("not found")
+	// ErrDuplicate: an instance of this task, due time, kind and shard exists.
+	ErrDuplicate = errors.New("an instance for this due time exists already")
+	// ErrUnavailable: the database could not be reached or written for longer
+	// than the writer was allowed to wait. The same change may be sent again.
+	ErrUnavailable = errors.New("the database is unavailable")
+	// ErrClosed: the store was closed before.
+	ErrClosed = errors.New("the store is closed")
+)
