@@ -1,0 +1,103 @@
+// Package trigger turns the schedule of a task into a Trigger: cron, every, at
+// or a plugin's, narrowed by a window (from, until) and by a calendar.
+//
+// Built-in schedules are sources, pure functions of time; the wrappers are
+// sources too. A plugin answers in batches over a process border, so a cursor
+// makes a source out of it for the length of one call. Nothing here reads the
+// clock.
+package trigger
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/pluginapi/calendar"
+)
+
+// Trigger computes the due times of one task. It may be used from many
+// goroutines.
+type Trigger interface {
+	// Next returns up to max due times strictly after the given instant and not
+	// later than until, in rising order; a zero until is no bound. exhausted
+	// tells that no due time follows the last one returned, ever. It may be
+	// false although that is so: the next call then returns none and true.
+	// Only a plugin's trigger fails.
+	Next(ctx context.Context, after, until time.Time, max int) (times []time.Time, exhausted bool, err error)
+}
+
+// Plugins makes the triggers that plugins offer. The Trigger it returns is
+// never asked without a bound: until is always set.
+type Plugins interface {
+	Trigger(use ax.Use, zone *time.Location, seed uint64, calendars []*calendar.Calendar) Trigger
+}
+
+// Seed returns the number from which a plugin draws all that is random in a task:
+// the same on every host and after every restart.
+func Seed(task string) uint64 {
+	sum := sha256.Sum256([]byte(task))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// source yields due times one by one.
+type source interface {
+	// next returns the first due time strictly after the given instant, or the
+	// zero time if there is none any more. A zero until is no bound. If the
+	// first one is later than until, a source may return it all the same, or
+	// save itself the search and return errLater.
+	next(after, until time.Time) (time.Time, error)
+}
+
+// errLater says: nothing up to until, perhaps something later.
+var errLater = errors.New("no due time up to the bound")
+
+// collect asks src for what Trigger.Next promises.
+func collect(src source, after, until time.Time, limit int) ([]time.Time, bool, error) {
+	if limit <= 0 {
+		return nil, false, nil
+	}
+	times := make([]time.Time, 0, min(limit, 64))
+	for len(times) < limit {
+		due, err := src.next(after, until)
+		if errors.Is(err, errLater) {
+			return times, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		if due.IsZero() {
+			return times, true, nil
+		}
+		if beyond(due, until) {
+			return times, false, nil
+		}
+		times = append(times, due)
+		after = due
+	}
+	return times, false, nil
+}
+
+// beyond reports whether t is later than the bound, if there is one.
+func beyond(t, until time.Time) bool { return !until.IsZero() && t.After(until) }
+
+// builtin is the Trigger of schedules that need no plugin.
+type builtin struct{ src source }
+
+func (b builtin) Next(_ context.Context, after, until time.Time, limit int) ([]time.Time, bool, error) {
+	return collect(b.src, after, until, limit)
+}
+
+// fromPlugin is the Trigger of schedules around a plugin's trigger.
+type fromPlugin struct {
+	plugin Trigger
+	wrap   func(source) source
+	batch  int // least number of times to ask the plugin for
+}
+
+func (p fromPlugin) Next(ctx context.Context, after, until time.Time, limit int) ([]time.Time, bool, error) {
+	cur := &cursor{ctx: ctx, plugin: p.plugin, horizon: until, size: max(limit, p.batch)}
+	return collect(p.wrap(cur), after, until, limit)
+}
