@@ -1,14 +1,17 @@
 package pluginapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // TriggerOf makes a Trigger component. C is a struct whose json, ax and doc
-// tags describe the settings (see SchemaOf); build is called once per task,
-// and its error is shown at the place of the settings in the configuration.
+// tags describe the settings (see [SchemaOf]); build is called once per use of
+// the component in the configuration, and its error is shown there. It should
+// only check and keep the settings: what may fail for a while, such as reaching
+// a server, belongs in the component's methods. If the component is an
+// [io.Closer], it is closed once the configuration no longer uses it.
 func TriggerOf[C any](name, description string, build func(settings C, env Env) (Trigger, error)) Component {
 	return component(KindTrigger, name, description, build)
 }
@@ -34,35 +37,43 @@ func ListenerOf[C any](name, description string, build func(settings C, env Env)
 }
 
 func component[C, T any](kind Kind, name, description string, build func(C, Env) (T, error)) Component {
-	schema, err := SchemaOf[C]()
-	return Component{
-		Kind: kind, Name: name, Description: description, Schema: schema,
-		Build: func(settings json.RawMessage, env Env) (any, error) {
-			if err != nil {
-				return nil, fmt.Errorf("derive settings schema of %s %q: %w", kind, name, err)
-			}
-			cfg, err := decodeSettings[C](settings)
-			if err != nil {
-				return nil, err
-			}
-			return build(cfg, env)
-		},
+	c := Component{Kind: kind, Name: name, Description: description}
+	settings, err := settingsShape[C]()
+	if err == nil {
+		c.Schema, err = settings.render()
 	}
+	if err != nil {
+		c.fault = fmt.Errorf("%s %q: derive the schema of its settings: %w", kind, name, err)
+	}
+	c.Build = func(raw json.RawMessage, env Env) (any, error) {
+		if c.fault != nil {
+			return nil, c.fault
+		}
+		cfg, err := decodeSettings[C](settings, raw)
+		if err != nil {
+			return nil, err
+		}
+		return build(cfg, env)
+	}
+	return c
 }
 
-// decodeSettings decodes strictly over the defaults given by the ax tags.
-func decodeSettings[C any](raw json.RawMessage) (C, error) {
-	var cfg C
-	if err := applyDefaults(&cfg); err != nil {
-		return cfg, err
+// Check reports what is wrong with a component: its kind, its name, its
+// description, or settings of a type that cannot be described.
+func (c Component) Check() error {
+	switch {
+	case c.fault != nil:
+		return c.fault
+	case !slices.Contains(Kinds(), c.Kind):
+		return fmt.Errorf("component %q: unknown kind %q", c.Name, c.Kind)
+	case !nameForm.MatchString(c.Name):
+		return fmt.Errorf("%s %q: %s", c.Kind, c.Name, nameRule)
+	case c.Description == "":
+		return fmt.Errorf("%s %q: the description is empty", c.Kind, c.Name)
+	case c.Build == nil:
+		return fmt.Errorf("%s %q: Build is nil", c.Kind, c.Name)
+	case !json.Valid(c.Schema):
+		return fmt.Errorf("%s %q: Schema is not JSON", c.Kind, c.Name)
 	}
-	if len(bytes.TrimSpace(raw)) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
-		raw = json.RawMessage("{}")
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&cfg); err != nil {
-		return cfg, fmt.Errorf("decode settings: %w", err)
-	}
-	return cfg, checkSettings(&cfg)
+	return nil
 }

@@ -202,4 +202,6 @@ type Component struct {
 	// Build checks settings and makes the component. The value has the
 	// interface type of the Kind.
 	Build func(settings json.RawMessage, env Env) (any, error)
+
+	fault error // what is wrong with the type of the settings
 }

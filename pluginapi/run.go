@@ -22,6 +22,11 @@ type Run struct {
 	Output OutputWriter
 	// Progress tells how far the run is. total 0 means unknown.
 	Progress func(done, total int64, message string)
+	// OnKill registers what must still be done if the plugin process has to end
+	// while the run goes on, for instance because the host was killed: usually
+	// to kill a process group that the run started. kill has a few milliseconds.
+	// Call release once there is nothing to kill any more.
+	OnKill func(kill func()) (release func())
 }
 
 // OutputWriter takes output of a run; it never returns an error.

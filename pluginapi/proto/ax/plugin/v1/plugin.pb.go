@@ -1716,11 +1716,14 @@ func (*Beat) Descriptor() ([]byte, []int) {
 }
 
 type RunOutcome struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Problem       *Problem               `protobuf:"bytes,1,opt,name=problem,proto3" json:"problem,omitempty"` // unset: success
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Data          []byte                 `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"` // JSON object
-	Deferred      bool                   `protobuf:"varint,4,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Problem  *Problem               `protobuf:"bytes,1,opt,name=problem,proto3" json:"problem,omitempty"` // unset: success
+	Message  string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Data     []byte                 `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"` // JSON object
+	Deferred bool                   `protobuf:"varint,4,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	// With a problem: why the run's context had ended before the job returned
+	// (timeout, canceled, replaced or drain); empty if it had not.
+	EndedBy       string `protobuf:"bytes,5,opt,name=ended_by,json=endedBy,proto3" json:"ended_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1781,6 +1784,13 @@ func (x *RunOutcome) GetDeferred() bool {
 		return x.Deferred
 	}
 	return false
+}
+
+func (x *RunOutcome) GetEndedBy() string {
+	if x != nil {
+		return x.EndedBy
+	}
+	return ""
 }
 
 type CancelRequest struct {
@@ -2312,13 +2322,14 @@ const file_ax_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04done\x18\x01 \x01(\x03R\x04done\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\"\x06\n" +
-	"\x04Beat\"\x87\x01\n" +
+	"\x04Beat\"\xa2\x01\n" +
 	"\n" +
 	"RunOutcome\x12/\n" +
 	"\aproblem\x18\x01 \x01(\v2\x15.ax.plugin.v1.ProblemR\aproblem\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x12\n" +
 	"\x04data\x18\x03 \x01(\fR\x04data\x12\x1a\n" +
-	"\bdeferred\x18\x04 \x01(\bR\bdeferred\">\n" +
+	"\bdeferred\x18\x04 \x01(\bR\bdeferred\x12\x19\n" +
+	"\bended_by\x18\x05 \x01(\tR\aendedBy\">\n" +
 	"\rCancelRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"#\n" +

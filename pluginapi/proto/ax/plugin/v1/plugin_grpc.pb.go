@@ -408,7 +408,8 @@ const (
 type JobClient interface {
 	// Run carries no gRPC deadline: the deadline is a field, and a soft stop goes
 	// through Cancel so that the last output and the outcome still arrive. The
-	// first event is accepted, the last one is the only outcome.
+	// first event is accepted, the last one is the only outcome. An outcome that
+	// comes first, with a problem, means that the run was not begun.
 	Run(ctx context.Context, in *RunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RunEvent], error)
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelReply, error)
 }
@@ -456,7 +457,8 @@ func (c *jobClient) Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.
 type JobServer interface {
 	// Run carries no gRPC deadline: the deadline is a field, and a soft stop goes
 	// through Cancel so that the last output and the outcome still arrive. The
-	// first event is accepted, the last one is the only outcome.
+	// first event is accepted, the last one is the only outcome. An outcome that
+	// comes first, with a problem, means that the run was not begun.
 	Run(*RunRequest, grpc.ServerStreamingServer[RunEvent]) error
 	Cancel(context.Context, *CancelRequest) (*CancelReply, error)
 	mustEmbedUnimplementedJobServer()
