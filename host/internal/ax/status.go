@@ -25,11 +25,13 @@ const (
 // one go (local dispatch: straight to RUNNING) is listed by its end points.
 // FAILED, TIMEOUT and LOST are final rows; while attempts are left the row goes
 // from RUNNING to RETRYING and the failed attempt lives on as an ax_log event.
+// RUNNING to RUNNING writes what became known on the way: bound parameters, or
+// that the job will report its end by a callback.
 var moves = map[Status][]Status{
 	StatusPending:    {StatusTriggered, StatusDispatched, StatusRunning, StatusMissed, StatusSkipped},
 	StatusTriggered:  {StatusDispatched, StatusRunning, StatusSkipped, StatusCanceled},
 	StatusDispatched: {StatusTriggered, StatusDispatched, StatusRunning, StatusSkipped, StatusCanceled},
-	StatusRunning:    {StatusSuccess, StatusFailed, StatusTimeout, StatusLost, StatusCanceled, StatusRetrying},
+	StatusRunning:    {StatusRunning, StatusSuccess, StatusFailed, StatusTimeout, StatusLost, StatusCanceled, StatusRetrying},
 	StatusRetrying:   {StatusDispatched, StatusRunning, StatusCanceled, StatusFailed},
 }
 
@@ -37,7 +39,7 @@ var moves = map[Status][]Status{
 func CanMove(from, to Status) bool { return slices.Contains(moves[from], to) }
 
 // Final reports whether no move leads out of s.
-func (s Status) Final() bool { return len(moves[s]) == 0 }
+func (s Status) Final() bool { return s != StatusPending && len(moves[s]) == 0 }
 
 // Failure reports whether s is the end of an attempt that should be looked at.
 func (s Status) Failure() bool {
@@ -46,9 +48,10 @@ func (s Status) Failure() bool {
 
 // Occupies reports whether an instance in state s counts against its task's
 // concurrency limit. A waiting retry does not: the newest due time is worth
-// more than an old failure, and the retry waits for a free place itself.
+// more than an old failure, and the retry waits for a free place itself. Nor
+// does TRIGGERED, which is a due time that waits for a place.
 func (s Status) Occupies() bool {
-	return s == StatusTriggered || s == StatusDispatched || s == StatusRunning
+	return s == StatusDispatched || s == StatusRunning
 }
 
 // Statuses lists all states of rows, for validation and help texts.

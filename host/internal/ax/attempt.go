@@ -1,0 +1,57 @@
+package ax
+
+import "time"
+
+// Attempt is one execution of an instance, on its way to a job.
+type Attempt struct {
+	Task *Task
+	// Instance is the row as it stands in the database: RUNNING and claimed, or
+	// DISPATCHED and to be claimed by whoever runs it.
+	Instance Instance
+}
+
+// Room says whether an attempt can be taken on now.
+type Room int
+
+// Kinds of room. A caller that got RoomNow or RoomQueue holds a place and must
+// either start an attempt with it or give it back.
+const (
+	RoomNone  Room = iota // workers and queue are full: try again when told
+	RoomQueue             // a place in the queue
+	RoomNow               // a free worker
+)
+
+// Ended is the end of an attempt, after it was written to the database.
+type Ended struct {
+	Task      *Task
+	Instance  Instance // as it stands in the database now
+	Outcome   Outcome
+	WillRetry bool
+}
+
+// Happening is something that listeners, alerts and metrics want to know.
+type Happening struct {
+	What HappeningKind
+	At   time.Time
+	Task *Task
+	// Instance is the instance concerned; zero for parked and unparked.
+	Instance Instance
+	// Outcome and WillRetry are set for attempt_ended.
+	Outcome   Outcome
+	WillRetry bool
+	// Text says why, for missed, skipped, parked.
+	Text string
+}
+
+// HappeningKind names what happened.
+type HappeningKind string
+
+// What can happen.
+const (
+	AttemptStarted HappeningKind = "attempt_started"
+	AttemptEnded   HappeningKind = "attempt_ended"
+	DueMissed      HappeningKind = "missed"
+	DueSkipped     HappeningKind = "skipped"
+	TaskParked     HappeningKind = "parked"
+	TaskUnparked   HappeningKind = "unparked"
+)
