@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+const instanceColumns = `id, app, task_id, task_name, scheduled_at, kind, shard,
+  status, attempt, fence, owner, node, reason, missed, missed_until, trace_id,
+  params, params_bound, created_at, started_at, ended_at, retry_at,
+  deferred, callback_hash, deadline_at, message, error, data`
+
+// instanceArgs lists the values in the order of instanceColumns.
+func instanceArgs(i *ax.Instance) []any {
+	return []any{
+		int64(i.ID), i.App, int64(i.TaskID), i.TaskName, micros(i.ScheduledAt), string(i.Kind), i.Shard,
+		string(i.Status), i.Attempt, i.Fence, i.Owner, i.Node, Cut(i.Reason, MaxMessage), i.Missed, micros(i.MissedUntil), i.TraceID,
+		jsonText(i.Params), flag(i.ParamsBound), micros(i.CreatedAt), micros(i.StartedAt), micros(i.EndedAt), micros(i.RetryAt),
+		flag(i.Deferred), i.CallbackHash, micros(i.DeadlineAt), Cut(i.Message, MaxMessage), Cut(i.Error, MaxError), jsonText(cutJSON(i.Data, MaxData)),
+	}
+}
+
+func scanInstance(row scanner) (ax.Instance, error) {
+	var i ax.Instance
+	err := row.Scan(&i.ID, &i.App, &i.TaskID, &i.TaskName, timeColumn{&i.ScheduledAt}, &i.Kind, &i.Shard,
+		&i.Status, &i.Attempt, &i.Fence, &i.Owner, &i.Node, &i.Reason, &i.Missed, timeColumn{&i.MissedUntil}, &i.TraceID,
+		jsonColumn{&i.Params}, &i.ParamsBound, timeColumn{&i.CreatedAt}, timeColumn{&i.StartedAt}, timeColumn{&i.EndedAt}, timeColumn{&i.RetryAt},
+		&i.Deferred, &i.CallbackHash, timeColumn{&i.DeadlineAt}, &i.Message, &i.Error, jsonColumn{&i.Data})
+	return i, err
+}
+
+// Instance returns one instance, or ErrNotFound.
+func (s *Store) Instance(ctx context.Context, id ax.InstanceID) (ax.Instance, error) {
+	i, err := scanInstance(s.readDB.QueryRowContext(ctx, s.sql("SELECT "+instanceColumns+" FROM ax_instance WHERE id = ?"), int64(id)))
+	return i, s.wrap(fmt.Sprintf("read instance %d", id), err)
+}
+
+// Unfinished yields every instance of the app that is in no final state, by
+// status and id. It reads one snapshot, and holds a connection while the loop
+// runs; an error ends it.
+func (s *Store) Unfinished(ctx context.Context, app string) iter.Seq2[ax.Instance, error] {
+	const what = "read the unfinished instances"
+	return func(yield func(ax.Instance, error) bool) {
+		w := where{}
+		w.add("app = ?", app)
+		in(&w, "status", unfinished())
+		rows, err := s.query(ctx, "SELECT "+instanceColumns+" FROM ax_instance"+w.text+" ORDER BY status, id", w.args...)
+		if err != nil {
+			yield(ax.Instance{}, s.wrap(what, err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			i, err := scanInstance(rows)
+			if err != nil {
+				yield(ax.Instance{}, s.wrap(what, err))
+				return
+			}
+			if !yield(i, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(ax.Instance{}, s.wrap(what, err))
+		}
+	}
+}
+
+// unfinished and finished split the states of rows in two.
+func unfinished() []ax.Status { return statuses(func(s ax.Status) bool { return !s.Final() }) }
+func finished() []ax.Status   { return statuses(ax.Status.Final) }
+
+func statuses(keep func(ax.Status) bool) []ax.Status {
+	var all []ax.Status
+	for _, s := range ax.Statuses() {
+		if keep(s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// CountByStatus counts the instances of an app by status.
+func (s *Store) CountByStatus(ctx context.Context, app string) (map[ax.Status]int64, error) {
+	const what = "count the instances"
+	rows, err := s.query(ctx, "SELECT status, count(*) FROM ax_instance WHERE app = ? GROUP BY status", app)
+	if err != nil {
+		return nil, s.wrap(what, err)
+	}
+	defer rows.Close()
+	counts := map[ax.Status]int64{}
+	for rows.Next() {
+		var status ax.Status
+		var n int64
+		if err := rows.Scan(&status, &n); err != nil {
+			return nil, s.wrap(what, err)
+		}
+		counts[status] = n
+	}
+	return counts, s.wrap(what, rows.Err())
+}

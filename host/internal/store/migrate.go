@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Errors about the schema of a database.
+var (
+	// ErrSchemaOld: migrations are missing; run Migrate.
+	ErrSchemaOld = errors.New("the database schema is older than this program")
+	// ErrSchemaNew: a newer program has changed the schema already.
+	ErrSchemaNew = errors.New("the database schema is newer than this program")
+	// ErrSchemaChanged: a migration that the database has seen was edited since.
+	ErrSchemaChanged = errors.New("a migration differs from the one the database was made with")
+)
+
+// migration is one numbered file.
+type migration struct {
+	version  int
+	name     string // of the file
+	text     string
+	checksum string // SHA-256 of the text, in hex
+}
+
+// MigrateReport tells what Migrate did.
+type MigrateReport struct {
+	// From and To are schema versions, 0 for an empty database.
+	From, To int
+	// Applied names the files that this call ran.
+	Applied []string
+}
+
+const createVersions = `CREATE TABLE ax_schema (
+  version    INTEGER PRIMARY KEY,
+  name       VARCHAR(190) NOT NULL,
+  checksum   CHAR(64)     NOT NULL,
+  applied_at BIGINT       NOT NULL
+)`
+
+// Migrate brings the schema to the newest version. Each file runs in a
+// transaction of its own together with its row in ax_schema, so a call that was
+// cut short is resumed by the next, and of two calls at once one waits and then
+// finds nothing left to do. It refuses with ErrSchemaNew or ErrSchemaChanged
+// before it changes anything.
+func (s *Store) Migrate(ctx context.Context) (MigrateReport, error) {
+	files, err := s.dialect.migrations()
+	if err != nil {
+		return MigrateReport{}, fmt.Errorf("migrate: %w", err)
+	}
+	return s.migrate(ctx, files)
+}
+
+func (s *Store) migrate(ctx context.Context, files fs.FS) (MigrateReport, error) {
+	known, err := readMigrations(files)
+	if err != nil {
+		return MigrateReport{}, fmt.Errorf("migrate: %w", err)
+	}
+	report := MigrateReport{From: -1}
+	for done := false; !done; {
+		err := s.writeTx(ctx, "migrate", func(tx *sql.Tx) error {
+			var err error
+			done, err = s.migrateStep(ctx, tx, known, &report)
+			return err
+		})
+		if err != nil {
+			return report, err
+		}
+	}
+	for _, name := range report.Applied {
+		s.log.Info("schema migrated", "file", name, "version", report.To)
+	}
+	return report, nil
+}
+
+// migrateStep applies the first missing file and tells whether none is left.
+func (s *Store) migrateStep(ctx context.Context, tx *sql.Tx, known []migration, report *MigrateReport) (done bool, err error) {
+	have, err := s.checkApplied(ctx, tx, known)
+	if err != nil && !errors.Is(err, ErrSchemaOld) {
+		return false, err
+	}
+	if report.From < 0 {
+		report.From = have
+	}
+	report.To = have
+	if have == len(known) {
+		return true, nil
+	}
+	m := known[have]
+	if have == 0 {
+		if _, err := tx.ExecContext(ctx, s.sql(createVersions)); err != nil {
+			return false, fmt.Errorf("make the table of versions: %w", err)
+		}
+	}
+	for _, stmt := range statements(m.text) {
+		if _, err := tx.ExecContext(ctx, s.sql(stmt)); err != nil {
+			return false, fmt.Errorf("%s: %w", m.name, err)
+		}
+	}
+	_, err = tx.ExecContext(ctx, s.sql("INSERT INTO ax_schema (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)"),
+		m.version, m.name, m.checksum, time.Now().UnixMicro())
+	report.To = m.version
+	report.Applied = append(report.Applied, m.name)
+	return false, err
+}
+
+// CheckSchema compares the schema with what this program needs, and changes
+// nothing. It returns nil, or an error that is ErrSchemaOld, ErrSchemaNew or
+// ErrSchemaChanged.
+func (s *Store) CheckSchema(ctx context.Context) error {
+	files, err := s.dialect.migrations()
+	if err != nil {
+		return fmt.Errorf("check the schema: %w", err)
+	}
+	known, err := readMigrations(files)
+	if err != nil {
+		return fmt.Errorf("check the schema: %w", err)
+	}
+	_, err = s.checkApplied(ctx, s.readDB, known)
+	return s.wrap("check the schema", err)
+}
+
+// checkApplied returns the version of the database, and an error if that is
+// not the newest one or was not reached by the files known.
+func (s *Store) checkApplied(ctx context.Context, q queryer, known []migration) (int, error) {
+	have, err := s.appliedMigrations(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	for i, m := range have {
+		if i >= len(known) {
+			return len(have), fmt.Errorf("%w: it is at version %d, known up to %d", ErrSchemaNew, len(have), len(known))
+		}
+		if m.version != known[i].version || m.checksum != known[i].checksum {
+			return len(have), fmt.Errorf("%w: %s", ErrSchemaChanged, m.name)
+		}
+	}
+	if len(have) < len(known) {
+		return len(have), fmt.Errorf("%w: it is at version %d of %d", ErrSchemaOld, len(have), len(known))
+	}
+	return len(have), nil
+}
+
+func (s *Store) appliedMigrations(ctx context.Context, q queryer) ([]migration, error) {
+	there, err := s.dialect.tableExists(ctx, q, s.sql("ax_schema"))
+	if err != nil || !there {
+		return nil, err
+	}
+	rows, err := q.QueryContext(ctx, s.sql("SELECT version, name, checksum FROM ax_schema ORDER BY version"))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var have []migration
+	for rows.Next() {
+		var m migration
+		if err := rows.Scan(&m.version, &m.name, &m.checksum); err != nil {
+			return nil, err
+		}
+		have = append(have, m)
+	}
+	return have, rows.Err()
+}
+
+// readMigrations reads the files, which must be numbered from 1 without gaps.
+func readMigrations(files fs.FS) ([]migration, error) {
+	names, err := fs.Glob(files, "*.sql") // sorted
+	if err != nil {
+		return nil, err
+	}
+	var all []migration
+	for i, name := range names {
+		number, _, _ := strings.Cut(path.Base(name), "_")
+		version, err := strconv.Atoi(number)
+		if err != nil || version != i+1 {
+			return nil, fmt.Errorf("%s: expected a file numbered %04d", name, i+1)
+		}
+		b, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		// A checkout with other line ends is still the same migration.
+		text := strings.ReplaceAll(string(b), "\r\n", "\n")
+		sum := sha256.Sum256([]byte(text))
+		all = append(all, migration{version, name, text, hex.EncodeToString(sum[:])})
+	}
+	return all, nil
+}
+
+// statements splits a file at each semicolon that ends a line, for drivers
+// that take one statement at a time.
+func statements(text string) []string {
+	var all []string
+	for part := range strings.SplitSeq(text, ";\n") {
+		if part = strings.TrimSpace(part); part != "" {
+			all = append(all, part)
+		}
+	}
+	return all
+}

@@ -1,0 +1,163 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	sqlite3driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/axsched/ax/schema"
+)
+
+// sqlite is the dialect of a database in a local file. It has one connection
+// for writing, since SQLite has one writer at a time and a queue in front of it
+// waits more fairly than its busy handler, and a few for reading.
+type sqlite struct{}
+
+// openWait bounds how long Open waits for another process that is just
+// changing the file to WAL; SQLite does not wait for that lock by itself.
+const openWait = 5 * time.Second
+
+func (d sqlite) open(ctx context.Context, path string, o Options) (write, read *sql.DB, err error) {
+	if err := d.prepareFile(path, o); err != nil {
+		return nil, nil, err
+	}
+	if note := networkFilesystem(filepath.Dir(path)); note != "" {
+		o.Log.Warn("the database is on a network filesystem; SQLite needs a local disk, or it may be damaged",
+			"path", path, "filesystem", note)
+	}
+	if !o.ReadOnly {
+		write, err = d.connect(ctx, path, url.Values{"_txlock": {"immediate"}, "_pragma": {
+			"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+			"journal_size_limit(67108864)",
+		}})
+		if err != nil {
+			return nil, nil, err
+		}
+		write.SetMaxOpenConns(1)
+		write.SetMaxIdleConns(1)
+	}
+	read, err = d.connect(ctx, path, url.Values{"mode": {"ro"}, "_pragma": {
+		"busy_timeout(5000)", "query_only(1)",
+	}})
+	if err != nil {
+		if write != nil {
+			write.Close()
+		}
+		return nil, nil, err
+	}
+	readers := max(4, runtime.GOMAXPROCS(0))
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	return write, read, nil
+}
+
+// prepareFile makes the file, readable for its owner only since params and
+// results may be confidential, and turns the usual troubles into plain words.
+func (sqlite) prepareFile(path string, o Options) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("open database %s: it is a directory, expected a file", path)
+	case errors.Is(err, fs.ErrNotExist) && o.ReadOnly:
+		return fmt.Errorf("open database %s: there is none yet: %w", path, fs.ErrNotExist)
+	case o.ReadOnly:
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return fmt.Errorf("open database %s: make its directory: %w", path, err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("open database %s: %w", path, err)
+	}
+	return f.Close()
+}
+
+func (d sqlite) connect(ctx context.Context, path string, params url.Values) (*sql.DB, error) {
+	params.Set("_dqs", "0")
+	// An opaque file URI keeps relative paths relative; % ? and # are escaped.
+	dsn := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: params.Encode()}).String()
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	var n int
+	for start := time.Now(); ; {
+		// Reading the schema is what finds a file that is no database.
+		err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&n)
+		if err == nil {
+			return db, nil
+		}
+		if code(err) != sqlite3.SQLITE_BUSY || time.Since(start) > openWait {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	db.Close()
+	return nil, fmt.Errorf("open database %s: %w", path, explain(err))
+}
+
+// explain puts a plain sentence before the errors people meet at start.
+func explain(err error) error {
+	switch code(err) {
+	case sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("the file is not an SQLite database: %w", err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return fmt.Errorf("the file cannot be written: %w", err)
+	case sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("the file or its -wal and -shm companions cannot be opened, see the permissions of the file and its directory: %w", err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk is full: %w", err)
+	case sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("the file is damaged: %w", err)
+	}
+	return err
+}
+
+func (sqlite) migrations() (fs.FS, error) { return fs.Sub(schema.Files, "sqlite") }
+
+// txOptions are none: isolation is serializable, and _txlock makes every
+// transaction of the writing pool an immediate one.
+func (sqlite) txOptions() *sql.TxOptions { return nil }
+
+// now is the clock of this process: the database lives in it.
+func (sqlite) now(context.Context, *sql.DB) (time.Time, error) { return time.Now().UTC(), nil }
+
+func (sqlite) tableExists(ctx context.Context, q queryer, name string) (bool, error) {
+	var n int
+	err := q.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master WHERE name = ?", name).Scan(&n)
+	return n > 0, err
+}
+
+func (sqlite) duplicate(err error) bool {
+	e, ok := errors.AsType[*sqlite3driver.Error](err)
+	return ok && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE ||
+		e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || e.Code() == sqlite3.SQLITE_CONSTRAINT_ROWID)
+}
+
+func (sqlite) transient(err error) bool {
+	switch code(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL:
+		return true
+	}
+	return false
+}
+
+// code returns the primary result code, 0 if the error is not SQLite's.
+func code(err error) int {
+	if e, ok := errors.AsType[*sqlite3driver.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}

@@ -1,0 +1,291 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// ApplyParams is a new set of definitions.
+type ApplyParams struct {
+	App string
+	// Actor is who made the change, for the audit trail.
+	Actor string
+	Now   time.Time
+	// Upsert holds tasks to make or change; their TaskState is written as it
+	// is. CreatedAt to Revision are kept by the store and not looked at.
+	Upsert []ax.TaskRow
+	// Delete holds tasks to remove. Unknown ones are passed over.
+	Delete []ax.TaskID
+}
+
+// ApplyTasks writes a set of definitions in one transaction: all of it or
+// nothing. A definition that changed gets the next revision and an audit row;
+// a task that differs in nothing is not written. A deleted task keeps its row
+// and its history, and comes back if a task of that name is made again.
+func (s *Store) ApplyTasks(ctx context.Context, p ApplyParams) error {
+	fresh := make([]taskText, len(p.Upsert))
+	for i, row := range p.Upsert {
+		var err error
+		if fresh[i], err = encodeTask(p.App, row); err != nil {
+			return fmt.Errorf("apply tasks: %w", err)
+		}
+	}
+	return s.writeTx(ctx, "apply tasks", func(tx *sql.Tx) error {
+		a := &applier{store: s, tx: tx, params: p}
+		defer a.close()
+		if err := a.prepare(ctx); err != nil {
+			return err
+		}
+		for chunk := range slices.Chunk(fresh, applyChunk) {
+			if err := a.upsert(ctx, chunk); err != nil {
+				return err
+			}
+		}
+		for _, id := range p.Delete {
+			if err := a.delete(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// applyChunk is how many tasks are looked up in one query.
+const applyChunk = 200
+
+// taskText is a task in its stored form.
+type taskText struct {
+	id         ax.TaskID
+	name       string
+	definition string
+	source     string
+	enabled    bool
+	state      taskStateText
+}
+
+// taskStateText is a TaskState in its stored form, comparable.
+type taskStateText struct {
+	nextAt, prevAt, planned any
+	planVersion             string
+	planDone                bool
+	anchorAt                any
+	paused                  bool
+	pausedUntil             any
+	parked                  string
+	failures                int64
+}
+
+func encodeTask(app string, row ax.TaskRow) (taskText, error) {
+	if row.App != app || row.ID != ax.NewTaskID(app, row.Name) {
+		return taskText{}, fmt.Errorf("task %q (id %d, app %q) is none of app %q", row.Name, row.ID, row.App, app)
+	}
+	def := row.Task
+	def.Source = "" // has its own column: a task that moves within its file is no new revision
+	b, err := json.Marshal(def)
+	if err != nil {
+		return taskText{}, fmt.Errorf("definition of task %q: %w", row.Name, err)
+	}
+	return taskText{
+		id: row.ID, name: row.Name, definition: string(b), source: row.Source, enabled: row.Enabled,
+		state: encodeState(row.TaskState),
+	}, nil
+}
+
+func encodeState(st ax.TaskState) taskStateText {
+	return taskStateText{
+		nextAt: micros(st.NextAt), prevAt: micros(st.PrevAt), planned: timesText(st.Planned),
+		planVersion: st.PlanVersion, planDone: st.PlanDone, anchorAt: micros(st.AnchorAt),
+		paused: st.Paused, pausedUntil: micros(st.PausedUntil),
+		parked: Cut(st.Parked, MaxMessage), failures: int64(st.Failures),
+	}
+}
+
+// args lists the values in the order of stateColumns.
+func (t taskStateText) args() []any {
+	return []any{
+		t.nextAt, t.prevAt, t.planned, t.planVersion, flag(t.planDone), t.anchorAt,
+		flag(t.paused), t.pausedUntil, t.parked, t.failures,
+	}
+}
+
+const (
+	stateColumns = `next_at, prev_at, planned, plan_version, plan_done, anchor_at,
+  paused, paused_until, parked, failures`
+	stateSet = `next_at = ?, prev_at = ?, planned = ?, plan_version = ?, plan_done = ?, anchor_at = ?,
+  paused = ?, paused_until = ?, parked = ?, failures = ?`
+)
+
+// oldTask is what the database holds of a task.
+type oldTask struct {
+	taskText
+	revision int64
+	deleted  bool
+}
+
+// applier holds the statements of one ApplyTasks.
+type applier struct {
+	store  *Store
+	tx     *sql.Tx
+	params ApplyParams
+
+	insert, update, audit *sql.Stmt
+}
+
+func (a *applier) prepare(ctx context.Context) error {
+	for _, st := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{
+		{&a.insert, `INSERT INTO ax_task (id, app, name, bucket, definition, source, enabled, ` + stateColumns + `,
+  revision, created_at, created_by, updated_at, updated_by)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&a.update, `UPDATE ax_task SET definition = ?, source = ?, enabled = ?, ` + stateSet + `,
+  revision = ?, updated_at = CASE WHEN ? THEN ? ELSE updated_at END, updated_by = CASE WHEN ? THEN ? ELSE updated_by END,
+  deleted_at = NULL WHERE id = ?`},
+		{&a.audit, insertAudit},
+	} {
+		var err error
+		if *st.stmt, err = a.tx.PrepareContext(ctx, a.store.sql(st.text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *applier) close() {
+	for _, st := range []*sql.Stmt{a.insert, a.update, a.audit} {
+		if st != nil {
+			st.Close()
+		}
+	}
+}
+
+func (a *applier) upsert(ctx context.Context, chunk []taskText) error {
+	old, err := a.read(ctx, chunk)
+	if err != nil {
+		return err
+	}
+	for _, t := range chunk {
+		o, known := old[t.id]
+		switch {
+		case !known:
+			err = a.create(ctx, t)
+		case o.taskText != t || o.deleted:
+			err = a.change(ctx, o, t)
+		}
+		if err != nil {
+			return fmt.Errorf("task %q: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+func (a *applier) create(ctx context.Context, t taskText) error {
+	p := a.params
+	args := []any{int64(t.id), p.App, t.name, t.id.Bucket(), t.definition, t.source, flag(t.enabled)}
+	args = append(args, t.state.args()...)
+	args = append(args, 1, micros(p.Now), p.Actor, micros(p.Now), p.Actor)
+	if _, err := a.insert.ExecContext(ctx, args...); err != nil {
+		return err
+	}
+	return a.record(ctx, "task.create", t.name, auditDetail{Revision: 1})
+}
+
+func (a *applier) change(ctx context.Context, old oldTask, t taskText) error {
+	p := a.params
+	redefined := old.definition != t.definition || old.deleted
+	revision := old.revision
+	if redefined {
+		revision++
+	}
+	args := append([]any{t.definition, t.source, flag(t.enabled)}, t.state.args()...)
+	args = append(args, revision, flag(redefined), micros(p.Now), flag(redefined), p.Actor, int64(t.id))
+	if _, err := a.update.ExecContext(ctx, args...); err != nil {
+		return err
+	}
+	switch {
+	case old.deleted:
+		return a.record(ctx, "task.create", t.name, auditDetail{Revision: revision})
+	case redefined:
+		return a.record(ctx, "task.update", t.name, auditDetail{Revision: revision, Before: json.RawMessage(old.definition)})
+	}
+	return nil
+}
+
+func (a *applier) delete(ctx context.Context, id ax.TaskID) error {
+	p := a.params
+	res, err := a.tx.ExecContext(ctx, a.store.sql(`UPDATE ax_task SET deleted_at = ?, updated_at = ?, updated_by = ?
+  WHERE id = ? AND app = ? AND deleted_at IS NULL`), micros(p.Now), micros(p.Now), p.Actor, int64(id), p.App)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	var name string
+	var d auditDetail
+	err = a.tx.QueryRowContext(ctx, a.store.sql("SELECT name, revision FROM ax_task WHERE id = ?"), int64(id)).Scan(&name, &d.Revision)
+	if err != nil {
+		return err
+	}
+	return a.record(ctx, "task.delete", name, d)
+}
+
+// auditDetail is the detail of an audit row about a definition.
+type auditDetail struct {
+	Revision int64 `json:"revision"`
+	// Before is the definition that was replaced; the one that replaced it is
+	// in the next such row, or in ax_task.
+	Before json.RawMessage `json:"before,omitempty"`
+}
+
+func (a *applier) record(ctx context.Context, action, name string, d auditDetail) error {
+	p := a.params
+	_, err := a.audit.ExecContext(ctx, micros(p.Now), p.App, p.Actor, action, name, string(marshalPlain(d)))
+	return err
+}
+
+// read returns what the database holds of the tasks in chunk, deleted ones too.
+func (a *applier) read(ctx context.Context, chunk []taskText) (map[ax.TaskID]oldTask, error) {
+	args := make([]any, len(chunk))
+	for i, t := range chunk {
+		args[i] = int64(t.id)
+	}
+	rows, err := a.tx.QueryContext(ctx, a.store.sql(`SELECT id, name, definition, source, enabled, `+stateColumns+`,
+  revision, deleted_at IS NOT NULL FROM ax_task WHERE id IN (`+placeholders(len(args))+`)`), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	old := make(map[ax.TaskID]oldTask, len(chunk))
+	for rows.Next() {
+		var o oldTask
+		var next, prev, anchor, until sql.NullInt64
+		var planned sql.NullString
+		err := rows.Scan(&o.id, &o.name, &o.definition, &o.source, &o.enabled,
+			&next, &prev, &planned, &o.state.planVersion, &o.state.planDone, &anchor,
+			&o.state.paused, &until, &o.state.parked, &o.state.failures, &o.revision, &o.deleted)
+		if err != nil {
+			return nil, err
+		}
+		o.state.nextAt, o.state.prevAt, o.state.anchorAt, o.state.pausedUntil = orNil(next), orNil(prev), orNil(anchor), orNil(until)
+		if planned.Valid {
+			o.state.planned = planned.String
+		}
+		old[o.id] = o
+	}
+	return old, rows.Err()
+}
+
+func orNil(n sql.NullInt64) any {
+	if n.Valid {
+		return n.Int64
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// PauseParams pauses a task or resumes it.
+type PauseParams struct {
+	Task   ax.TaskID
+	Paused bool
+	// Until ends the pause by itself, zero = never.
+	Until time.Time
+	// Actor and Now go into the audit trail.
+	Actor string
+	Now   time.Time
+}
+
+// SetPaused pauses or resumes a task, and says so in the audit trail if that
+// changed anything. It returns ErrNotFound for a task that is not there.
+func (s *Store) SetPaused(ctx context.Context, p PauseParams) error {
+	if !p.Paused {
+		p.Until = time.Time{}
+	}
+	what := fmt.Sprintf("set the pause of task %d", p.Task)
+	return s.writeTx(ctx, what, func(tx *sql.Tx) error {
+		var app, name string
+		var paused bool
+		var until time.Time
+		err := tx.QueryRowContext(ctx, s.sql("SELECT app, name, paused, paused_until FROM ax_task WHERE id = ? AND deleted_at IS NULL"),
+			int64(p.Task)).Scan(&app, &name, &paused, timeColumn{&until})
+		if err != nil {
+			return err
+		}
+		if paused == p.Paused && micros(until) == micros(p.Until) {
+			return nil
+		}
+		_, err = tx.ExecContext(ctx, s.sql("UPDATE ax_task SET paused = ?, paused_until = ? WHERE id = ?"),
+			flag(p.Paused), micros(p.Until), int64(p.Task))
+		if err != nil {
+			return err
+		}
+		row := ax.AuditRow{At: p.Now, App: app, Actor: p.Actor, Action: "task.resume", Object: name}
+		if p.Paused {
+			row.Action = "task.pause"
+			row.Detail = marshalPlain(map[string]time.Time{"until": p.Until})
+		}
+		_, err = tx.ExecContext(ctx, s.sql(insertAudit), auditArgs(row)...)
+		return err
+	})
+}
+
+// SetParked writes why a task cannot be scheduled, empty if it can.
+func (s *Store) SetParked(ctx context.Context, task ax.TaskID, reason string) error {
+	return s.execOne(ctx, fmt.Sprintf("set the parking of task %d", task),
+		"UPDATE ax_task SET parked = ? WHERE id = ? AND deleted_at IS NULL", Cut(reason, MaxMessage), int64(task))
+}
+
+// SetFailures writes the count of failed instances in a row. Where an instance
+// ends in the same moment, Change.Failures does the same in one transaction.
+func (s *Store) SetFailures(ctx context.Context, task ax.TaskID, count int) error {
+	return s.execOne(ctx, fmt.Sprintf("set the failures of task %d", task), setFailures, count, int64(task))
+}
+
+const setFailures = "UPDATE ax_task SET failures = ? WHERE id = ? AND deleted_at IS NULL"
+
+// SavePlan writes the due times of a task (NextAt to AnchorAt; the rest of
+// state is not looked at) if its next due time still is from. It returns false
+// if it is not, or the task is gone.
+func (s *Store) SavePlan(ctx context.Context, task ax.TaskID, from time.Time, state ax.TaskState) (bool, error) {
+	n, err := s.exec(ctx, fmt.Sprintf("save the plan of task %d", task),
+		`UPDATE ax_task SET next_at = ?, prev_at = ?, planned = ?, plan_version = ?, plan_done = ?, anchor_at = ?
+  WHERE id = ? AND `+nextAtIs,
+		micros(state.NextAt), micros(state.PrevAt), timesText(state.Planned), state.PlanVersion, flag(state.PlanDone), micros(state.AnchorAt),
+		int64(task), nextAtArg(from))
+	return n > 0, err
+}
+
+// nextAtIs is the condition of every compare-and-set on the plan of a task.
+// NULL, "never again", compares as -1, a time that no schedule has.
+const nextAtIs = "COALESCE(next_at, -1) = ? AND deleted_at IS NULL"
+
+func nextAtArg(from time.Time) int64 {
+	if from.IsZero() {
+		return -1
+	}
+	return from.UnixMicro()
+}

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// batchTx is one transaction of the writer. New rows are not written at once
+// but gathered for multi-row statements, which cost much less than as many
+// single ones; conditions are checked in the order of the items.
+type batchTx struct {
+	store *Store
+	tx    *sql.Tx
+	stmts *writerStmts
+	inTx  [stmtCount]*sql.Stmt
+
+	instances [][]any
+	waiting   map[int64]bool // the ids in instances
+	events    [][]any
+}
+
+// apply runs the statements of all items whose verdict is not final, and forms
+// it. With apart each item gets a savepoint and may fail by itself; without, an
+// error is that of the whole transaction, as are those that may pass.
+func (b *batchTx) apply(ctx context.Context, batch []*item, apart bool) error {
+	for _, it := range batch {
+		if it.final {
+			continue
+		}
+		it.err = nil
+		var err error
+		if apart {
+			err = b.applyApart(ctx, it)
+		} else {
+			it.applied, err = b.item(ctx, it)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return b.flush(ctx)
+}
+
+// applyApart applies one item within a savepoint. It returns only errors that
+// concern the whole transaction.
+func (b *batchTx) applyApart(ctx context.Context, it *item) error {
+	if _, err := b.tx.ExecContext(ctx, "SAVEPOINT item"); err != nil {
+		return err
+	}
+	applied, err := b.item(ctx, it)
+	if err == nil {
+		err = b.flush(ctx)
+	}
+	if err == nil {
+		it.applied = applied
+		_, err = b.tx.ExecContext(ctx, "RELEASE SAVEPOINT item")
+		return err
+	}
+	if b.store.dialect.transient(err) {
+		return err
+	}
+	b.forget()
+	if _, rollback := b.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT item"); rollback != nil {
+		return rollback
+	}
+	it.applied, it.err = false, b.explain(ctx, it, err)
+	_, err = b.tx.ExecContext(ctx, "RELEASE SAVEPOINT item")
+	return err
+}
+
+// item checks the conditions of one item, which makes their changes, and
+// gathers the rest. It returns false if a condition does not hold; then nothing
+// of the item is left in the transaction.
+func (b *batchTx) item(ctx context.Context, it *item) (bool, error) {
+	if both := it.plan != nil && it.move != nil; both {
+		return b.bothConditions(ctx, it)
+	}
+	return b.conditionsHold(ctx, it)
+}
+
+func (b *batchTx) conditionsHold(ctx context.Context, it *item) (bool, error) {
+	if it.plan != nil {
+		if ok, err := b.exec(ctx, stmtPlan, it.plan); err != nil || !ok {
+			return false, err
+		}
+	}
+	if it.move != nil {
+		if b.waiting[int64(it.change.Move.New.ID)] {
+			if err := b.flush(ctx); err != nil {
+				return false, err
+			}
+		}
+		if ok, err := b.exec(ctx, stmtMove, it.move); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, b.gather(ctx, it)
+}
+
+// bothConditions undoes the first change if the second condition fails.
+func (b *batchTx) bothConditions(ctx context.Context, it *item) (bool, error) {
+	if err := b.flush(ctx); err != nil { // the savepoint must not span other items' rows
+		return false, err
+	}
+	if _, err := b.tx.ExecContext(ctx, "SAVEPOINT conditions"); err != nil {
+		return false, err
+	}
+	ok, err := b.conditionsHold(ctx, it)
+	if err != nil {
+		return false, err
+	}
+	if !ok {
+		if _, err := b.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT conditions"); err != nil {
+			return false, err
+		}
+	}
+	_, err = b.tx.ExecContext(ctx, "RELEASE SAVEPOINT conditions")
+	return ok, err
+}
+
+// gather takes the unconditional part of an item.
+func (b *batchTx) gather(ctx context.Context, it *item) error {
+	if it.failures != nil {
+		if _, err := b.exec(ctx, stmtFailures, it.failures); err != nil {
+			return err
+		}
+	}
+	for _, args := range it.inserts {
+		if b.waiting == nil {
+			b.waiting = map[int64]bool{}
+		}
+		b.instances = append(b.instances, args)
+		b.waiting[args[0].(int64)] = true
+	}
+	b.events = append(b.events, it.events...)
+	return nil
+}
+
+// flush writes the gathered rows.
+func (b *batchTx) flush(ctx context.Context) error {
+	if err := b.insert(ctx, stmtInstances, b.instances); err != nil {
+		return err
+	}
+	if err := b.insert(ctx, stmtEvents, b.events); err != nil {
+		return err
+	}
+	b.forget()
+	return nil
+}
+
+func (b *batchTx) forget() {
+	b.instances, b.events = b.instances[:0], b.events[:0]
+	clear(b.waiting)
+}
+
+func (b *batchTx) insert(ctx context.Context, first writerStmt, rows [][]any) error {
+	var args []any
+	for i, n := range rowCounts {
+		for len(rows) >= n {
+			args = args[:0]
+			for _, row := range rows[:n] {
+				args = append(args, row...)
+			}
+			if _, err := b.exec(ctx, first+writerStmt(i), args); err != nil {
+				return err
+			}
+			rows = rows[n:]
+		}
+	}
+	return nil
+}
+
+// exec runs a statement and reports whether it matched any row.
+func (b *batchTx) exec(ctx context.Context, stmt writerStmt, args []any) (bool, error) {
+	if b.inTx[stmt] == nil {
+		b.inTx[stmt] = b.tx.StmtContext(ctx, b.stmts.stmts[stmt])
+	}
+	res, err := b.inTx[stmt].ExecContext(ctx, args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
+}
+
+// explain turns a violated key into ErrDuplicate if it is that of the due time;
+// a used id is another matter. The text of the error differs between servers,
+// so the table is asked.
+func (b *batchTx) explain(ctx context.Context, it *item, cause error) error {
+	if !b.store.dialect.duplicate(cause) {
+		return fmt.Errorf("write a change: %w", cause)
+	}
+	for _, n := range it.change.Insert {
+		var there int
+		err := b.tx.QueryRowContext(ctx, b.store.sql(
+			"SELECT count(*) FROM ax_instance WHERE task_id = ? AND scheduled_at = ? AND kind = ? AND shard = ?"),
+			int64(n.TaskID), micros(n.ScheduledAt), string(n.Kind), n.Shard).Scan(&there)
+		if err == nil && there > 0 {
+			return fmt.Errorf("insert instance %d of %q, due %s: %w", n.ID, n.TaskName, n.ScheduledAt, ErrDuplicate)
+		}
+	}
+	return fmt.Errorf("write a change: an id is used already: %w", cause)
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+)
+
+// rowCounts are the sizes of the multi-row INSERTs that are kept prepared; a
+// batch is written with as few of them as will do.
+var rowCounts = [...]int{64, 16, 4, 1}
+
+// writerStmt numbers the prepared statements of the writer.
+type writerStmt int
+
+const (
+	stmtPlan writerStmt = iota
+	stmtMove
+	stmtFailures
+	stmtInstances                                              // and one more for each of rowCounts
+	stmtEvents    = stmtInstances + writerStmt(len(rowCounts)) // likewise
+	stmtCount     = stmtEvents + writerStmt(len(rowCounts))
+)
+
+// writerStmts prepares the statements of the writer once.
+type writerStmts struct {
+	store *Store
+	ready bool
+	stmts [stmtCount]*sql.Stmt
+}
+
+// prepare must not be called inside a transaction: the only connection would
+// be taken.
+func (p *writerStmts) prepare(ctx context.Context) error {
+	if p.ready {
+		return nil
+	}
+	for i, text := range writerTexts() {
+		if p.stmts[i] != nil {
+			continue
+		}
+		stmt, err := p.store.writeDB.PrepareContext(ctx, p.store.sql(text))
+		if err != nil {
+			return err
+		}
+		p.stmts[i] = stmt
+	}
+	p.ready = true
+	return nil
+}
+
+func (p *writerStmts) close() {
+	for _, stmt := range p.stmts {
+		if stmt != nil {
+			stmt.Close()
+		}
+	}
+}
+
+func writerTexts() [stmtCount]string {
+	texts := [stmtCount]string{stmtPlan: updatePlan, stmtMove: updateInstance, stmtFailures: setFailures}
+	for i, rows := range rowCounts {
+		texts[int(stmtInstances)+i] = insertRows("ax_instance", instanceColumns, rows)
+		texts[int(stmtEvents)+i] = insertRows("ax_log", eventColumns, rows)
+	}
+	return texts
+}
+
+func insertRows(table, columns string, rows int) string {
+	row := "(" + placeholders(strings.Count(columns, ",")+1) + ")"
+	return "INSERT INTO " + table + " (" + columns + ") VALUES " + row + strings.Repeat(", "+row, rows-1)
+}

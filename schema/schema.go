@@ -1,0 +1,14 @@
+// Package schema holds the SQL that makes the tables of ax, a folder for each
+// dialect. The files are numbered and only ever added to: once released, a
+// file is never edited, since databases remember its checksum.
+//
+// Names of tables, indexes and views begin with ax_ in the text; the store
+// puts the configured prefix in its place.
+package schema
+
+import "embed"
+
+// Files holds the folder sqlite with files named NNNN_what.sql.
+//
+//go:embed sqlite/*.sql
+var Files embed.FS
