@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// Backend is what the API asks of the host. Its errors reach the client as a
+// *NotFound, *Conflict, *Invalid or *Unavailable says; any other error is
+// logged and becomes a 500 without its text. An actor is who asks, for the
+// audit.
+type Backend interface {
+	// Tasks returns tasks in the order of their names.
+	Tasks(ctx context.Context, q TaskQuery) ([]TaskView, error)
+	Task(ctx context.Context, name string) (TaskView, error)
+	// NextTimes returns up to n due times strictly after the given instant, or
+	// after now if it is zero; none means never.
+	NextTimes(ctx context.Context, name string, after time.Time, n int) ([]time.Time, error)
+	// Run starts a task by hand, also one that is paused or disabled.
+	Run(ctx context.Context, name string, o RunOptions) (ax.InstanceID, error)
+	// Pause stops the schedule of a task; a zero until means until resumed.
+	Pause(ctx context.Context, name string, until time.Time, actor string) error
+	Resume(ctx context.Context, name, actor string) error
+
+	Instances(ctx context.Context, f ax.InstanceFilter) ([]ax.Instance, error)
+	Instance(ctx context.Context, id ax.InstanceID) (ax.Instance, error)
+	Cancel(ctx context.Context, id ax.InstanceID, actor string) error
+	Events(ctx context.Context, f ax.EventFilter) ([]ax.Event, error)
+	// Follow returns a channel that is signalled when there may be new events,
+	// and closed once the instance is final, after its last event can be read.
+	// It is let go when ctx ends.
+	Follow(ctx context.Context, id ax.InstanceID) (<-chan struct{}, error)
+	// Callback takes the end of a deferred run. A token that is not the
+	// instance's is a *NotFound, a run that has ended a *Conflict.
+	Callback(ctx context.Context, id ax.InstanceID, token string, r CallbackResult) error
+
+	Plugins(ctx context.Context) ([]PluginView, error)
+	// ResetPlugin ends a plugin's quarantine or back-off and starts it anew.
+	ResetPlugin(ctx context.Context, name, actor string) error
+	// Reload reads the configuration again. If it has faults nothing changes,
+	// and the error is an *Invalid that lists them.
+	Reload(ctx context.Context, actor string) (ReloadReport, error)
+	Health(ctx context.Context) Health
+	// Metrics serves the Prometheus text format.
+	Metrics() http.Handler
+}
+
+// TaskQuery selects tasks.
+type TaskQuery struct {
+	Prefix string // of the name
+	Group  string // whole; empty = any
+	After  string // pages: only names that sort after this one
+	Limit  int
+}
+
+// RunOptions are the details of a run by hand.
+type RunOptions struct {
+	// Params are laid over those of the task, for this run only.
+	Params map[string]any
+	// Force starts it although the overlap policy says no.
+	Force bool
+	Actor string
+}
+
+// NotFound says that there is no such thing; a 404.
+type NotFound struct {
+	What string // "task", "instance", "plugin" …
+	Name string
+}
+
+func (e *NotFound) Error() string { return fmt.Sprintf("there is no %s %q", e.What, e.Name) }
+
+// Conflict says that the state of things forbids the request; a 409.
+type Conflict struct{ Reason string }
+
+func (e *Conflict) Error() string { return e.Reason }
+
+// Unavailable says that the host cannot serve the request at present; a 503.
+type Unavailable struct{ Reason string }
+
+func (e *Unavailable) Error() string { return e.Reason }
+
+// Invalid says that the request, or the configuration it is about, is wrong;
+// a 422.
+type Invalid struct {
+	Reason string
+	Faults []Fault
+}
+
+func (e *Invalid) Error() string { return e.Reason }
+
+// Fault is one thing that is wrong, and where.
+type Fault struct {
+	// Where is "file:line:column", or a path into the request such as
+	// "body.params".
+	Where   string
+	Message string
+}

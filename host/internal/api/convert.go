@@ -1,0 +1,106 @@
+package api
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// NewTaskView shows a row of ax_task as of now. What is not in the row, the
+// number of running instances and the newest instance, is for the caller to
+// fill in.
+func NewTaskView(row ax.TaskRow, now time.Time) TaskView {
+	v := TaskView{
+		Name: row.Name, App: row.App, Group: row.Group, Description: row.Description, Labels: row.Labels,
+		State: moodOf(row, now), Schedule: newScheduleView(row.Schedule), Job: row.Job.Name,
+		Attempts: row.Retry.MaxAttempts(), Concurrency: row.Concurrency, Overlap: row.Overlap,
+		Misfire: row.Misfire.Policy, NotifyTo: row.Notify.To, Source: row.Source,
+		NextAt: row.NextAt, PrevAt: row.PrevAt, Parked: row.Parked, Failures: row.Failures,
+	}
+	if v.State == TaskPaused {
+		v.PausedUntil = row.PausedUntil
+	}
+	if row.Timeout > 0 {
+		v.Timeout = row.Timeout.String()
+	}
+	return v
+}
+
+func moodOf(row ax.TaskRow, now time.Time) TaskMood {
+	switch {
+	case !row.Enabled:
+		return TaskOff
+	case row.Paused && (row.PausedUntil.IsZero() || now.Before(row.PausedUntil)):
+		return TaskPaused
+	case row.Parked != "":
+		return TaskParked
+	case row.NextAt.IsZero():
+		return TaskDone
+	default:
+		return TaskOn
+	}
+}
+
+func newScheduleView(s ax.Schedule) ScheduleView {
+	v := ScheduleView{
+		Cron: s.Cron, Anchor: s.Anchor, RepeatCount: s.RepeatCount, At: s.At,
+		Timezone: s.Timezone, From: s.From, Until: s.Until, Calendar: s.Calendar, OnClosed: s.OnClosed,
+	}
+	if s.Every > 0 {
+		v.Every = s.Every.String()
+	}
+	if s.Trigger != nil {
+		v.Trigger = s.Trigger.Name
+	}
+	return v
+}
+
+// Text is the schedule in one line for people.
+func (v ScheduleView) Text() string {
+	switch {
+	case v.Cron != "":
+		return v.Cron
+	case v.Every != "":
+		return "every " + v.Every
+	case v.Trigger != "":
+		return v.Trigger
+	default:
+		return "at " + v.At.Format(time.RFC3339)
+	}
+}
+
+func newInstanceView(i ax.Instance) InstanceView {
+	return InstanceView{
+		ID: i.ID.String(), Task: i.TaskName, App: i.App, Kind: i.Kind,
+		Status: i.Status, Final: i.Status.Final(), Reason: i.Reason,
+		ScheduledAt: i.ScheduledAt, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt,
+		RetryAt: i.RetryAt, DeadlineAt: i.DeadlineAt, Attempt: i.Attempt, Node: i.Node, Deferred: i.Deferred,
+		Missed: i.Missed, MissedUntil: i.MissedUntil, TraceID: i.TraceID, Params: rawOrNil(i.Params),
+		Message: i.Message, Error: i.Error, Data: rawOrNil(i.Data),
+	}
+}
+
+// rawOrNil keeps stored JSON as it is: numbers would lose digits if decoded.
+func rawOrNil(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	return raw
+}
+
+func newEventView(e ax.Event) EventView {
+	return EventView{
+		ID: strconv.FormatInt(e.ID, 10), At: e.At, Attempt: e.Attempt,
+		Stage: e.Stage, Level: e.Level, Node: e.Node, Text: e.Text,
+	}
+}
+
+func convert[From, To any](list []From, to func(From) To) []To {
+	out := make([]To, 0, len(list))
+	for _, item := range list {
+		out = append(out, to(item))
+	}
+	return out
+}

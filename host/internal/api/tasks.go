@@ -1,0 +1,155 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// TaskList is a page of tasks.
+type TaskList struct {
+	Tasks []TaskView `json:"tasks" nullable:"false"`
+	// Next is the value of after for the next page, empty on the last one.
+	Next string `json:"next,omitempty" doc:"Value of after for the next page; absent on the last one"`
+}
+
+// NextTimes are due times to come.
+type NextTimes struct {
+	Task  string      `json:"task"`
+	Times []time.Time `json:"times" nullable:"false" doc:"In rising order; empty: never again"`
+}
+
+// RunStarted names the instance that a run by hand made.
+type RunStarted struct {
+	Instance string `json:"instance"`
+}
+
+// RunBody are the details of a run by hand.
+type RunBody struct {
+	Params map[string]any `json:"params,omitempty" doc:"Laid over the task's own, for this run"`
+	Force  bool           `json:"force,omitempty" doc:"Start it although the overlap policy says no"`
+}
+
+// PauseBody says how long a pause is.
+type PauseBody struct {
+	Until time.Time `json:"until,omitzero" required:"false" doc:"When it ends by itself; without it, by resume only"`
+}
+
+func (s *server) taskRoutes() {
+	register(s, huma.Operation{
+		OperationID: "list-tasks", Method: http.MethodGet, Path: Base + "/tasks",
+		Summary: "List tasks by name", Tags: []string{"tasks"},
+	}, s.listTasks)
+	register(s, huma.Operation{
+		OperationID: "get-task", Method: http.MethodGet, Path: Base + "/tasks/{name}",
+		Summary: "Show a task and its state", Tags: []string{"tasks"}, Errors: []int{http.StatusNotFound},
+	}, s.getTask)
+	register(s, huma.Operation{
+		OperationID: "next-times", Method: http.MethodGet, Path: Base + "/tasks/{name}/next",
+		Summary: "Compute the next due times of a task", Tags: []string{"tasks"}, Errors: []int{http.StatusNotFound},
+	}, s.nextTimes)
+	register(s, huma.Operation{
+		OperationID: "run-task", Method: http.MethodPost, Path: Base + "/tasks/{name}/run",
+		Summary: "Run a task now", DefaultStatus: http.StatusAccepted,
+		Description: "Also a paused or disabled one; its schedule goes on as it is.",
+		Tags:        []string{"tasks"}, Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, s.runTask)
+	register(s, huma.Operation{
+		OperationID: "pause-task", Method: http.MethodPost, Path: Base + "/tasks/{name}/pause",
+		Summary: "Stop the schedule of a task", Tags: []string{"tasks"}, Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, s.pauseTask)
+	register(s, huma.Operation{
+		OperationID: "resume-task", Method: http.MethodPost, Path: Base + "/tasks/{name}/resume",
+		Summary: "Let the schedule of a paused task go on", Tags: []string{"tasks"}, Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, s.resumeTask)
+}
+
+type taskQuery struct {
+	Prefix string `query:"prefix" maxLength:"255" doc:"Of the name"`
+	Group  string `query:"group" maxLength:"255"`
+	After  string `query:"after" maxLength:"255" doc:"Only names that sort after this one"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
+}
+
+func (s *server) listTasks(ctx context.Context, in *taskQuery) (*reply[TaskList], error) {
+	tasks, err := s.backend.Tasks(ctx, TaskQuery(*in))
+	if err != nil {
+		return nil, err
+	}
+	list := TaskList{Tasks: convert(tasks, func(t TaskView) TaskView { return t })}
+	if len(tasks) >= in.Limit {
+		list.Next = tasks[len(tasks)-1].Name
+	}
+	return &reply[TaskList]{list}, nil
+}
+
+func (s *server) getTask(ctx context.Context, in *Named) (*reply[TaskView], error) {
+	task, err := s.backend.Task(ctx, in.Name)
+	return &reply[TaskView]{task}, err
+}
+
+type nextQuery struct {
+	Named
+	N     int       `query:"n" minimum:"1" maximum:"1000" default:"10"`
+	After time.Time `query:"after" doc:"Times strictly after this one; now if absent"`
+}
+
+func (s *server) nextTimes(ctx context.Context, in *nextQuery) (*reply[NextTimes], error) {
+	times, err := s.backend.NextTimes(ctx, in.Name, in.After, in.N)
+	if err != nil {
+		return nil, err
+	}
+	if times == nil {
+		times = []time.Time{}
+	}
+	return &reply[NextTimes]{NextTimes{Task: in.Name, Times: times}}, nil
+}
+
+type runInput struct {
+	Named
+	Acting
+	Body *RunBody
+}
+
+func (s *server) runTask(ctx context.Context, in *runInput) (*reply[RunStarted], error) {
+	o := RunOptions{Actor: in.Actor}
+	if in.Body != nil {
+		o.Params, o.Force = in.Body.Params, in.Body.Force
+	}
+	id, err := s.backend.Run(ctx, in.Name, o)
+	if err != nil {
+		return nil, err
+	}
+	return &reply[RunStarted]{RunStarted{Instance: id.String()}}, nil
+}
+
+type pauseInput struct {
+	Named
+	Acting
+	Body *PauseBody
+}
+
+func (s *server) pauseTask(ctx context.Context, in *pauseInput) (*reply[TaskView], error) {
+	var until time.Time
+	if in.Body != nil {
+		until = in.Body.Until
+	}
+	if err := s.backend.Pause(ctx, in.Name, until, in.Actor); err != nil {
+		return nil, err
+	}
+	return s.getTask(ctx, &in.Named)
+}
+
+type namedChange struct {
+	Named
+	Acting
+}
+
+func (s *server) resumeTask(ctx context.Context, in *namedChange) (*reply[TaskView], error) {
+	if err := s.backend.Resume(ctx, in.Name, in.Actor); err != nil {
+		return nil, err
+	}
+	return s.getTask(ctx, &in.Named)
+}
