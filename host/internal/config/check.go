@@ -1,0 +1,169 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/pluginapi"
+)
+
+// Catalog knows the components that plugins and the host itself offer.
+type Catalog interface {
+	// Lookup returns the JSON Schema of a component's settings. The error says
+	// why there is no such component, or that several plugins offer it.
+	Lookup(kind pluginapi.Kind, use string) (schema json.RawMessage, err error)
+	// Names lists the components of a kind, for suggestions.
+	Names(kind pluginapi.Kind) []string
+}
+
+// use is one place where the configuration names a component.
+type use struct {
+	ax.Use
+	kind  pluginapi.Kind
+	owner string // name of the task, the notifier or the listener
+	*source
+	node, name, with *yaml.Node
+}
+
+// task returns the name of the only task that a fault of this use harms.
+func (u *use) task() string {
+	if u.kind == pluginapi.KindNotifier || u.kind == pluginapi.KindListener {
+		return ""
+	}
+	return u.owner
+}
+
+// CheckComponents returns the faults in how the configuration uses components:
+// those that are not there, marked Missing, and settings that break the
+// component's schema. It may be called again whenever the catalog has changed.
+func (c *Config) CheckComponents(cat Catalog) Faults {
+	k := &checker{catalog: cat, known: map[knownKey]*known{}, decoder: decoder{loader: newLoader(Options{})}}
+	for i := range c.uses {
+		u := &c.uses[i]
+		first := len(k.faults)
+		k.source = u.source
+		k.check(u)
+		for j := range k.faults[first:] {
+			k.faults[first+j].Task = u.task()
+		}
+	}
+	return k.faults.sorted(c.Files)
+}
+
+// ComponentFault returns a fault at the settings of a component: of the task,
+// notifier or listener that is called owner. It is for what only a plugin can
+// tell about settings.
+func (c *Config) ComponentFault(kind pluginapi.Kind, owner string, err error) Fault {
+	f := Fault{Message: fmt.Sprintf("%s of %q: %v", kind, owner, err)}
+	i := slices.IndexFunc(c.uses, func(u use) bool { return u.kind == kind && u.owner == owner })
+	if i < 0 {
+		return f
+	}
+	u := &c.uses[i]
+	at := u.with
+	if at == nil {
+		at = u.node
+	}
+	f.Position, f.Task = u.at(at), u.task()
+	f.Message = fmt.Sprintf("%s %s: %v", kind, u.Name, err)
+	return f
+}
+
+type checker struct {
+	decoder
+	catalog Catalog
+	known   map[knownKey]*known
+}
+
+type knownKey struct {
+	kind pluginapi.Kind
+	name string
+}
+
+// known is a component that was looked up.
+type known struct {
+	missing error
+	broken  error
+	schema  *jsonschema.Schema
+	text    any // the schema's JSON
+}
+
+func (k *checker) check(u *use) {
+	found := k.lookup(u)
+	switch {
+	case found.missing != nil:
+		k.fault(u.name, "%v%s", found.missing, k.instead(u))
+		k.faults[len(k.faults)-1].Missing = true
+		return
+	case found.broken != nil:
+		k.fault(u.name, "the settings schema of %s %s is unusable: %v", u.kind, u.Name, found.broken)
+		return
+	}
+	settings := u.With
+	if settings == nil {
+		settings = json.RawMessage("{}")
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(settings))
+	if err != nil {
+		k.fault(u.name, "settings of %s: %v", u.Name, err)
+		return
+	}
+	invalid := found.schema.Validate(value)
+	if invalid == nil {
+		return
+	}
+	t := translator{decoder: &k.decoder, use: u, schema: found.text}
+	t.report(invalid)
+}
+
+func (k *checker) lookup(u *use) *known {
+	key := knownKey{u.kind, u.Name}
+	if found := k.known[key]; found != nil {
+		return found
+	}
+	found := &known{}
+	k.known[key] = found
+	raw, err := k.catalog.Lookup(u.kind, u.Name)
+	if err != nil {
+		found.missing = err
+		return found
+	}
+	found.text, found.schema, found.broken = compile(raw)
+	return found
+}
+
+// schemaURL names a settings schema within the compiler; nothing is loaded.
+const schemaURL = "settings.json"
+
+func compile(raw json.RawMessage) (any, *jsonschema.Schema, error) {
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	text, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(jsonschema.SchemeURLLoader{}) // a schema may not read files
+	if err := compiler.AddResource(schemaURL, text); err != nil {
+		return nil, nil, err
+	}
+	schema, err := compiler.Compile(schemaURL)
+	return text, schema, err
+}
+
+// instead says what to write in place of a component that is not there.
+func (k *checker) instead(u *use) string {
+	for _, other := range pluginapi.Kinds() {
+		if other != u.kind && slices.Contains(k.catalog.Names(other), u.Name) {
+			return fmt.Sprintf(": there is a %s with this name", other)
+		}
+	}
+	return insteadOf(u.Name, k.catalog.Names(u.kind))
+}

@@ -1,0 +1,122 @@
+// Package config turns the YAML of a host into typed values. It is strict:
+// what is not known, not clear or not possible is a fault, and all faults are
+// found at once, each with its place and the way out. Nothing is started and
+// nothing but files is read, so a new configuration is whole before the old
+// one is touched.
+package config
+
+import (
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/pluginapi/calendar"
+)
+
+// Config is a checked configuration. It is not changed once loaded.
+type Config struct {
+	// App names the service whose tasks these are; hosts of one app share them.
+	App string
+	// Node names this host; the machine's name unless stated.
+	Node string
+	// DataDir is where the host keeps files of its own.
+	DataDir  string
+	Store    Store
+	HTTP     HTTP
+	Log      Log
+	Plugins  Plugins
+	Executor Executor
+	// Retention is how long finished instances and their logs are kept.
+	Retention time.Duration
+
+	Calendars map[string]*calendar.Calendar
+	Notifiers map[string]Component
+	// Listeners and Tasks are in the order of the files.
+	Listeners []Component
+	Tasks     []ax.Task
+
+	// Secrets are the values that came from ${env:…} and ${file:…}: what is
+	// logged, shown or sent must not contain them.
+	Secrets []string
+	// Warnings are what may be meant but probably is not.
+	Warnings Faults
+	// Hash is equal for equal contents of all Files.
+	Hash string
+	// Files are all files that were read: the main one, includes, calendars and
+	// secrets. Dirs are the folders in which a change can matter, those of
+	// include patterns among them.
+	Files, Dirs []string
+
+	uses []use
+}
+
+// Store says where the state is kept.
+type Store struct {
+	// DSN is "sqlite:PATH" with a path that is resolved already.
+	DSN string
+}
+
+// HTTP says where the API listens.
+type HTTP struct {
+	// Listen is host:port, or empty for no API.
+	Listen string
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  string // trace, debug, info, warn or error
+	Format string // text or json
+}
+
+// Plugins says where plugins are and how they are treated.
+type Plugins struct {
+	Dir string
+	// Policies hold what is stated, by the names of plugins; zero values mean
+	// the defaults of the plugin host.
+	Policies map[string]PluginPolicy
+}
+
+// PluginPolicy says how the host treats one plugin. Its fields are those of
+// the plugin host's own policy, into which it converts.
+type PluginPolicy struct {
+	StartTimeout time.Duration
+	CallTimeout  time.Duration
+	DrainTimeout time.Duration
+	MaxInflight  int
+	Env          map[string]string
+	Args         []string
+	SHA256       string
+	Disabled     bool
+}
+
+// Executor bounds the runs of this host.
+type Executor struct {
+	// Workers is how many runs go on at once, 0 for twice the number of CPUs.
+	Workers int
+	// Queue is how many more may wait for a worker.
+	Queue int
+	// Grace is how long runs may go on when the host stops.
+	Grace time.Duration
+}
+
+// Component is a notifier or a listener with the name that the configuration
+// gives it.
+type Component struct {
+	Name string
+	ax.Use
+	Position
+}
+
+// Options are what Load takes from its surroundings.
+type Options struct {
+	// Env looks an environment variable up; nil stands for an empty environment.
+	Env func(string) (string, bool)
+	// Now is for warnings about times that are past; the zero time gives none.
+	Now time.Time
+	// Node is the name of the host where the file states none.
+	Node string
+	// CheckSchedule, if set, finds what makes a well-formed schedule impossible.
+	// It is called once for each task, also for those with a plugin's trigger.
+	CheckSchedule func(s ax.Schedule, calendars map[string]*calendar.Calendar, task string) []ScheduleFault
+	// CheckTemplate, if set, checks the syntax of a template in params.
+	CheckTemplate func(text string) error
+}

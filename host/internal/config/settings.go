@@ -1,0 +1,213 @@
+package config
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/pluginapi"
+)
+
+// Defaults of a host.
+const (
+	defaultListen    = "127.0.0.1:8090"
+	defaultQueue     = 128
+	defaultHostGrace = 30 * time.Second
+	defaultRetention = 30 * 24 * time.Hour
+	databaseFile     = "ax.db"
+)
+
+// Bounds of numbers in settings.
+const (
+	maxWorkers  = 10_000
+	maxWaiting  = 1_000_000
+	maxInflight = 100_000
+)
+
+// settings are the keys that only the main file has.
+type settings struct {
+	to                 *Config
+	dataDir, pluginDir *yaml.Node
+	dsn, listen        *yaml.Node
+	include            []*yaml.Node
+	defaults           *yaml.Node
+}
+
+func newSettings(to *Config) *settings {
+	to.Log = Log{Level: "info", Format: "text"}
+	to.HTTP.Listen = defaultListen
+	to.Executor = Executor{Queue: defaultQueue, Grace: defaultHostGrace}
+	to.Retention = defaultRetention
+	to.DataDir, to.Plugins.Dir = "data", "plugins"
+	return &settings{to: to}
+}
+
+func (s *settings) fields() []field {
+	c := s.to
+	var pattern *yaml.Node
+	return []field{
+		{"app", name(&c.App)},
+		{"node", name(&c.Node)},
+		{"data_dir", path(&c.DataDir)},
+		{"store", section("store", field{"dsn", noting(text(&c.Store.DSN), &s.dsn)})},
+		{"http", section("http", field{"listen", noting(text(&c.HTTP.Listen), &s.listen)})},
+		{"log", section("log",
+			field{"level", choice(&c.Log.Level, "trace", "debug", "info", "warn", "error")},
+			field{"format", choice(&c.Log.Format, "text", "json")})},
+		{"plugins", section("plugins",
+			field{"dir", path(&c.Plugins.Dir)},
+			field{"policies", policies(&c.Plugins.Policies)})},
+		{"executor", section("executor",
+			field{"workers", integer(&c.Executor.Workers, 1, maxWorkers)},
+			field{"queue", integer(&c.Executor.Queue, 1, maxWaiting)},
+			field{"grace", duration(&c.Executor.Grace, 0)})},
+		{"retention", duration(&c.Retention, time.Hour)},
+		{"include", listOf(noting(text(new(string)), &pattern), func() {}, func() { s.include = append(s.include, pattern) })},
+		{"defaults", later(section("defaults", new(taskDraft).defaultFields()...), &s.defaults)},
+	}
+}
+
+// noting is a rule that also keeps the node.
+func noting(r rule, to **yaml.Node) rule {
+	take := r.take
+	r.take = func(d *decoder, key string, n *yaml.Node) {
+		*to = n
+		take(d, key, n)
+	}
+	return r
+}
+
+// path is the path of a file or folder.
+func path(to *string) rule {
+	r := text(to)
+	take := r.take
+	r.take = func(d *decoder, key string, n *yaml.Node) {
+		take(d, key, n)
+		if *to == "" {
+			d.fault(n, "%s: expected a path, got nothing", key)
+		}
+	}
+	return r
+}
+
+// policies are how plugins are treated, by their names.
+func policies(to *map[string]PluginPolicy) rule {
+	var p PluginPolicy
+	var sum *yaml.Node
+	fields := []field{
+		{"start_timeout", duration(&p.StartTimeout, 100*time.Millisecond)},
+		{"call_timeout", duration(&p.CallTimeout, 10*time.Millisecond)},
+		{"drain_timeout", duration(&p.DrainTimeout, time.Millisecond)},
+		{"max_inflight", integer(&p.MaxInflight, 0, maxInflight)},
+		{"env", textMap(&p.Env)},
+		{"args", listOfText(&p.Args)},
+		{"sha256", noting(text(&p.SHA256), &sum)},
+		{"disabled", flag(&p.Disabled)},
+	}
+	elem := section("a plugin's policy", fields...)
+	r := named(elem)
+	r.take = func(d *decoder, what string, n *yaml.Node) {
+		*to = map[string]PluginPolicy{}
+		d.eachNamed(what, n, func(key, value *yaml.Node) {
+			p, sum = PluginPolicy{}, nil
+			d.take(&elem, key.Value, value)
+			if sum != nil && !sha256Form.MatchString(p.SHA256) {
+				d.fault(sum, "sha256: expected 64 hex digits, got %s", d.show(sum))
+			}
+			p.SHA256 = strings.ToLower(p.SHA256)
+			(*to)[key.Value] = p
+		})
+	}
+	return r
+}
+
+var sha256Form = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
+
+// finishSettings fills in what depends on other settings, and resolves paths.
+func (d *decoder) finishSettings(s *settings) {
+	c := s.to
+	if c.Node == "" {
+		c.Node = d.options.Node
+	}
+	if c.Node == "" {
+		c.Node, _ = os.Hostname() // a host without a name is called local
+	}
+	if nameProblem(c.Node) != "" {
+		c.Node = "local"
+	}
+	c.DataDir, c.Plugins.Dir = beside(d.path, c.DataDir), beside(d.path, c.Plugins.Dir)
+	switch file, isSQLite := strings.CutPrefix(c.Store.DSN, "sqlite:"); {
+	case s.dsn == nil:
+		c.Store.DSN = "sqlite:" + filepath.Join(c.DataDir, databaseFile)
+	case isSQLite && file != "" && !strings.HasPrefix(file, "//"):
+		c.Store.DSN = "sqlite:" + beside(d.path, file)
+	default:
+		d.fault(s.dsn, "dsn: expected sqlite:PATH, such as sqlite:data/ax.db, got %s", d.show(s.dsn))
+	}
+	if s.listen != nil {
+		d.checkListen(c, s.listen)
+	}
+}
+
+// checkListen allows loopback addresses only, as the API has no login.
+func (d *decoder) checkListen(c *Config, n *yaml.Node) {
+	if c.HTTP.Listen == "off" {
+		c.HTTP.Listen = ""
+		return
+	}
+	host, port, err := net.SplitHostPort(c.HTTP.Listen)
+	number, portErr := strconv.Atoi(port)
+	if err != nil || portErr != nil || number < 0 || number > 65535 {
+		d.fault(n, "listen: expected host:port such as %s, or off, got %s", defaultListen, d.show(n))
+		return
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		d.fault(n, "listen: expected a loopback address such as %s, since the API has no login, got %s", defaultListen, d.show(n))
+	}
+}
+
+// takeNamed takes in the notifiers, listeners and calendars of a file.
+func (d *decoder) takeNamed(f *fileDraft) {
+	var c component
+	elem := c.rule()
+	takeComponent := func(kind pluginapi.Kind, key, n *yaml.Node) Component {
+		c = component{}
+		d.take(&elem, "a "+string(kind), n)
+		d.addUse(kind, key.Value, c)
+		return Component{Name: key.Value, Use: c.Use, Position: d.at(key)}
+	}
+	d.eachNamed("notifiers", f.notifiers, func(key, n *yaml.Node) {
+		if before, ok := d.notifiers[key.Value]; ok {
+			d.fault(key, "there is another notifier %q in %s: rename one of them", key.Value, before.Position)
+			return
+		}
+		d.notifiers[key.Value] = takeComponent(pluginapi.KindNotifier, key, n)
+	})
+	d.eachNamed("listeners", f.listeners, func(key, n *yaml.Node) {
+		if before, ok := d.listeners[key.Value]; ok {
+			d.fault(key, "there is another listener %q in %s: rename one of them", key.Value, before)
+			return
+		}
+		d.listeners[key.Value] = d.at(key)
+		d.config.Listeners = append(d.config.Listeners, takeComponent(pluginapi.KindListener, key, n))
+	})
+	d.eachNamed("calendars", f.calendars, d.readCalendar)
+}
+
+// addUse notes a component in use, for CheckComponents.
+func (d *decoder) addUse(kind pluginapi.Kind, owner string, c component) {
+	if c.node == nil || c.Name == "" {
+		return
+	}
+	d.config.uses = append(d.config.uses, use{
+		kind: kind, owner: owner, Use: ax.Use{Name: c.Name, With: c.With},
+		source: d.source, node: c.node, name: c.use, with: c.with,
+	})
+}

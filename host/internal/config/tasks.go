@@ -1,0 +1,139 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/pluginapi"
+)
+
+// taskReader reads tasks one after the other into the same draft, to which
+// its fields are bound.
+type taskReader struct {
+	draft  taskDraft
+	base   taskDraft // what every task begins with
+	fields []field
+	seen   map[string]Position // by name
+}
+
+// newTaskReader takes in the defaults, which may be nil.
+func (d *decoder) newTaskReader(defaults *yaml.Node) *taskReader {
+	r := &taskReader{draft: builtinDefaults(), seen: map[string]Position{}}
+	r.fields = r.draft.fields()
+	if defaults != nil {
+		d.object("defaults", defaults, r.draft.defaultFields())
+		d.checkNotify(&r.draft, defaults)
+		r.draft.givenMisfire = nil
+	}
+	r.base = r.draft
+	return r
+}
+
+// readTask takes in one task and appends it to those of the configuration.
+func (d *decoder) readTask(r *taskReader, n *yaml.Node) {
+	if n.Kind == 0 {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		d.fault(n, "tasks: expected keys with values such as name:, got %s", d.show(n))
+		return
+	}
+	t := &r.draft
+	*t = r.base
+	first := len(d.faults)
+	t.given = d.object("a task", n, r.fields, taskNeeds()...)
+	what := "the task"
+	if t.Name != "" {
+		what = fmt.Sprintf("task %q", t.Name)
+		d.checkUnique(r, t, n)
+	}
+	d.settle(t)
+	d.checkNotify(t, n)
+	d.checkTemplates(t.params)
+	d.finish(&t.schedule, what, n, t.given)
+	if len(d.faults) == first {
+		d.checkSchedule(&t.schedule, t.Name, n, t.given)
+	}
+	for i := range d.faults[first:] {
+		d.faults[first+i].Task = t.Name
+	}
+	d.addTask(t, n)
+}
+
+// checkUnique reports a second task of one name; both places are named.
+func (d *decoder) checkUnique(r *taskReader, t *taskDraft, n *yaml.Node) {
+	pos := d.at(t.given["name"])
+	if before, ok := r.seen[t.Name]; ok {
+		d.faultAt(pos, "there is another task %q in %s: rename one of them", t.Name, before)
+		return
+	}
+	r.seen[t.Name] = pos
+}
+
+// checkNotify looks the names of notifiers up. n is the task, or the defaults.
+func (d *decoder) checkNotify(t *taskDraft, n *yaml.Node) {
+	at := n
+	for _, p := range pairs(n) {
+		if p.key.Value == "notify" {
+			at = p.value
+		}
+	}
+	if at == n {
+		return // says nothing, and what comes from the defaults was checked there
+	}
+	for _, receiver := range t.Notify.To {
+		if _, ok := d.notifiers[receiver]; !ok && !d.incomplete {
+			d.fault(findText(at, receiver), "notify: there is no notifier %q%s", receiver, insteadOf(receiver, sortedKeys(d.notifiers)))
+		}
+	}
+}
+
+// findText returns the text with this value in or below a node, or the node.
+func findText(n *yaml.Node, value string) *yaml.Node {
+	if n.Kind == yaml.ScalarNode && n.Value == value {
+		return n
+	}
+	for _, child := range n.Content {
+		if found := findText(child, value); found.Kind == yaml.ScalarNode && found.Value == value {
+			return found
+		}
+	}
+	return n
+}
+
+// checkTemplates checks the templates in the texts of params.
+func (d *decoder) checkTemplates(n *yaml.Node) {
+	if n == nil || d.options.CheckTemplate == nil {
+		return
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.Contains(n.Value, "{{") {
+		if err := d.options.CheckTemplate(n.Value); err != nil {
+			d.fault(n, "params: %v", err)
+		}
+	}
+	for _, child := range n.Content {
+		d.checkTemplates(child)
+	}
+}
+
+// addTask completes the task. A faulty one is added as well, so that nothing
+// that refers to it gets a fault of its own.
+func (d *decoder) addTask(t *taskDraft, n *yaml.Node) {
+	task := t.Task
+	task.App = d.config.App
+	task.ID = ax.NewTaskID(task.App, task.Name)
+	task.Source = fmt.Sprintf("%s:%d", d.path, n.Line)
+	task.Job = t.job.Use
+	if t.paramsFrom.node != nil {
+		task.ParamsFrom = new(t.paramsFrom.Use)
+	}
+	task.Schedule = t.schedule.Schedule
+	task.Schedule.Version = Version(task.Schedule, d.calendars)
+	d.config.Tasks = append(d.config.Tasks, task)
+	d.addUse(pluginapi.KindJob, t.Name, t.job)
+	d.addUse(pluginapi.KindTrigger, t.Name, t.schedule.trigger)
+	d.addUse(pluginapi.KindParams, t.Name, t.paramsFrom)
+}
