@@ -164,7 +164,12 @@ type Outcome struct {
 	// Permanent refuses further attempts.
 	Permanent bool
 	// Deferred: the attempt goes on elsewhere, Status is StatusRunning.
-	Deferred  bool
+	Deferred bool
+	// NotDelivered: Status is StatusLost, and the job confirmed nothing, so it
+	// is as if the attempt had not begun.
+	NotDelivered bool
+	// WillRetry tells listeners that a further attempt is planned.
+	WillRetry bool
 	StartedAt time.Time
 	EndedAt   time.Time
 }
