@@ -17,7 +17,7 @@ import (
 // maxBody bounds every request body.
 const maxBody = 1 << 20
 
-// Limits of a connection. Live streams lift those of reading and writing.
+// Limits of a connection. Live streams move the one of writing on and on.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 30 * time.Second

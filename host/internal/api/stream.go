@@ -126,10 +126,6 @@ func (s *stream) run(ctx context.Context, signals <-chan struct{}) error {
 }
 
 func (s *stream) begin() error {
-	// A read deadline would end the request's context when it passes.
-	if err := s.conn.SetReadDeadline(time.Time{}); err != nil {
-		return fmt.Errorf("lift read deadline: %w", err)
-	}
 	header := s.w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")

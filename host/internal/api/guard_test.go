@@ -1,0 +1,130 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/api/apitest"
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+func TestForeignHostsAreRefused(t *testing.T) {
+	t.Parallel()
+	backend, _ := apitest.Sample()
+	server := serve(t, backend, nil)
+	for host, want := range map[string]int{
+		"localhost:8090":      200,
+		"LOCALHOST":           200,
+		"127.0.0.1:8090":      200,
+		"[::1]:8090":          200,
+		"192.168.1.7":         200,
+		"ax.example.com:8090": 200,
+		"ax.example.com.":     200,
+		"evil.example.com":    421,
+		"127.0.0.1.nip.io":    421,
+		"localhost.evil.com":  421,
+	} {
+		if status, _, body := call(t, server, "GET", "/api/v1/health", "", "Host", host); status != want {
+			t.Errorf("%s: %d %s, want %d", host, status, body, want)
+		}
+	}
+}
+
+func TestForeignPagesChangeNothing(t *testing.T) {
+	t.Parallel()
+	backend, changes := apitest.Sample()
+	server := serve(t, backend, nil)
+	for _, header := range [][]string{
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
+		{"Origin", "https://evil.example.com"},
+		{"Origin", "null"},
+	} {
+		if status, _, body := call(t, server, "POST", "/api/v1/tasks/warm-up/run", "", header...); status != 403 {
+			t.Errorf("%v: %d %s", header, status, body)
+		}
+	}
+	if got := changes.List(); len(got) != 0 {
+		t.Errorf("changes: %q", got)
+	}
+	if status, _, body := call(t, server, "POST", "/api/v1/tasks/warm-up/run", "", "Sec-Fetch-Site", "same-origin"); status != 202 {
+		t.Errorf("own page: %d %s", status, body)
+	}
+}
+
+func TestHugeBodiesAreRefused(t *testing.T) {
+	t.Parallel()
+	backend, changes := apitest.Sample()
+	body := `{"params":{"x":"` + strings.Repeat("x", 2<<20) + `"}}`
+	status, _, text := call(t, serve(t, backend, nil), "POST", "/api/v1/tasks/warm-up/run", body)
+	if status != http.StatusRequestEntityTooLarge || len(changes.List()) != 0 {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+// lockedText is a log that is written by the server and read by the test.
+type lockedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func TestPanicsAndTokensInTheLog(t *testing.T) {
+	t.Parallel()
+	backend, _ := apitest.Sample()
+	backend.OnCallback = func(context.Context, ax.InstanceID, string, api.CallbackResult) error { panic("out of cheese") }
+	log := &lockedText{}
+	server := serve(t, backend, hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Trace}))
+	status, _, body := call(t, server, "POST", "/api/v1/callbacks/104/s3cret-t0ken", `{"status":"success"}`)
+	if status != 500 || strings.Contains(body, "cheese") {
+		t.Errorf("%d %s", status, body)
+	}
+	call(t, server, "POST", "/api/v1/callbacks/104/s3cret-t0ken", `{"status":"nonsense"}`)
+	call(t, server, "GET", "/api/v1/callbacks/104/s3cret-t0ken", "")
+	// The server logs a request after it is answered; the next one is accepted
+	// by another goroutine, so close first.
+	server.Close()
+	got := log.String()
+	if !strings.Contains(got, "out of cheese") || !strings.Contains(got, "/api/v1/callbacks/{id}/{token}") {
+		t.Errorf("the log lacks the panic or the route: %s", got)
+	}
+	if strings.Contains(got, "s3cret") || strings.Contains(body, "s3cret") {
+		t.Errorf("the token is in the log: %s", got)
+	}
+	if status, _, _ := call(t, serve(t, backend, nil), "GET", "/healthz", ""); status != 200 {
+		t.Error("the server does not work after a panic")
+	}
+}
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[api.HealthStatus]int{
+		api.HealthOK: 200, api.HealthDegraded: 200, api.HealthDraining: 503, api.HealthFailing: 503,
+	} {
+		backend := &apitest.Backend{OnHealth: func(context.Context) api.Health { return api.Health{Status: status} }}
+		server := serve(t, backend, nil)
+		if got, _, body := call(t, server, "GET", "/healthz", ""); got != want {
+			t.Errorf("%s: %d %s, want %d", status, got, body, want)
+		}
+		if got, _, _ := call(t, server, "GET", "/api/v1/health", ""); got != 200 {
+			t.Errorf("%s: health answers %d", status, got)
+		}
+	}
+}
