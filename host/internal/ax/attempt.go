@@ -10,6 +10,27 @@ type Attempt struct {
 	Instance Instance
 }
 
+// Claim returns the instance as the claim of a new attempt leaves it.
+func (inst Instance) Claim(node, incarnation string, now time.Time) Instance {
+	inst = inst.Dispatch(node, incarnation)
+	inst.Status = StatusRunning
+	inst.Attempt++
+	inst.StartedAt, inst.EndedAt = now, time.Time{}
+	return inst
+}
+
+// Dispatch returns the instance as it is when a place in the queue of a node
+// has been found for it: what an earlier attempt left is taken away.
+func (inst Instance) Dispatch(node, incarnation string) Instance {
+	inst.Status = StatusDispatched
+	inst.Fence++
+	inst.Node, inst.Owner = node, incarnation
+	inst.RetryAt = time.Time{}
+	inst.Reason, inst.Message, inst.Error, inst.Data = "", "", "", nil
+	inst.Deferred, inst.CallbackHash, inst.DeadlineAt = false, "", time.Time{}
+	return inst
+}
+
 // Room says whether an attempt can be taken on now.
 type Room int
 
@@ -20,6 +41,13 @@ const (
 	RoomQueue             // a place in the queue
 	RoomNow               // a free worker
 )
+
+// Place is room on a node, promised by a dispatcher.
+type Place struct {
+	Node        string
+	Incarnation string
+	Room        Room
+}
 
 // Ended is the end of an attempt, after it was written to the database.
 type Ended struct {

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// Apply replaces the set of tasks. Tasks whose schedule is the same go on as
+// they are; the others take the plan of their new row. Removed tasks are not
+// started any more, runs under way end as usual.
+func (e *Engine) Apply(entries []Entry) {
+	e.call(func(now time.Time) { e.apply(entries, now) })
+}
+
+func (e *Engine) apply(entries []Entry, now time.Time) {
+	seen := make(map[ax.TaskID]bool, len(entries))
+	for i := range entries {
+		id := entries[i].Row.ID
+		seen[id] = true
+		t := e.tasks[id]
+		if t == nil {
+			t = &task{}
+			e.tasks[id] = t
+		}
+		t.replace(&entries[i])
+		e.names[t.def.Name] = t
+		e.recheck(t, now)
+	}
+	for id, t := range e.tasks {
+		if !seen[id] {
+			e.remove(t, now)
+		}
+	}
+}
+
+func (t *task) replace(entry *Entry) {
+	row := entry.Row
+	if t.def == nil || t.def.Schedule.Version != row.Schedule.Version || t.gone {
+		t.st, t.pending, t.fetching = row.TaskState, false, false
+		t.gen++
+	}
+	t.def, t.gone = &row.Task, false
+	t.trigger, t.remote, t.ready, t.params = entry.Trigger, entry.Remote, entry.Ready, entry.Params
+	if t.ready == nil {
+		t.ready = func() error { return nil }
+	}
+	var err error
+	if t.zone, err = time.LoadLocation(row.Schedule.Timezone); err != nil {
+		t.zone = time.UTC // refused when the configuration was loaded
+	}
+}
+
+func (e *Engine) remove(t *task, now time.Time) {
+	if !t.gone {
+		t.gone = true
+		t.gen++
+		delete(e.names, t.def.Name)
+		for _, inst := range append(t.waiting, t.retries...) {
+			e.cancelRow(inst, "the task was removed", now, nil)
+		}
+		t.waiting, t.retries = nil, nil
+	}
+	if len(t.active) == 0 {
+		delete(e.tasks, t.def.ID)
+	}
+}
+
+// adopt takes on instances that an earlier life of the host left unfinished.
+// None of them runs: package rescue has seen to those that did.
+func (e *Engine) adopt(unfinished []ax.Instance, now time.Time) {
+	touched := map[*task]bool{}
+	for _, inst := range unfinished {
+		t := e.tasks[inst.TaskID]
+		if t == nil || t.gone {
+			e.cancelRow(inst, "the task was removed", now, nil)
+			continue
+		}
+		touched[t] = true
+		inst.ScheduledAt = inst.ScheduledAt.In(t.zone)
+		switch inst.Status {
+		case ax.StatusRetrying:
+			t.retries = append(t.retries, inst)
+		case ax.StatusRunning:
+			t.active = append(t.active, inst.ID)
+			t.deferred = append(t.deferred, inst)
+		case ax.StatusTriggered, ax.StatusDispatched:
+			t.waiting = append(t.waiting, inst)
+			t.round = len(t.waiting) // it waited long enough
+		default:
+			e.cfg.Log.Error("cannot take on an instance in this state", "instance_id", inst.ID, "status", inst.Status)
+		}
+	}
+	for t := range touched {
+		e.visit(t, now)
+	}
+}
+
+// View is what people see of a task's state.
+type View struct {
+	Row      ax.TaskRow
+	Running  int
+	Waiting  int
+	Retrying int
+	Held     bool // due, but all workers are busy
+	Remote   bool
+}
+
+// Views returns the state of all tasks, or of one if name is not empty.
+func (e *Engine) Views(name string) []View {
+	var views []View
+	e.call(func(time.Time) {
+		for _, t := range e.tasks {
+			if !t.gone && (name == "" || t.def.Name == name) {
+				views = append(views, View{
+					Row:     ax.TaskRow{Task: *t.def, TaskState: t.st},
+					Running: len(t.active), Waiting: len(t.waiting), Retrying: len(t.retries), Held: t.held, Remote: t.remote,
+				})
+			}
+		}
+	})
+	return views
+}

@@ -1,0 +1,195 @@
+// Package engine decides what runs when. One goroutine owns all tasks: it wakes
+// at due times, writes instances together with the task's next due time, hands
+// them to the dispatcher, and follows them to their end.
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/wheel"
+)
+
+// Trigger computes due times; see package trigger.
+type Trigger interface {
+	// Next returns up to n due times after the given instant and not later than
+	// until, rising. exhausted: none follows the last one, ever.
+	Next(ctx context.Context, after, until time.Time, n int) (times []time.Time, exhausted bool, err error)
+}
+
+// Writer is the group-commit writer of the store.
+type Writer interface{ Submit(ax.Change) }
+
+// Plans keeps what the engine must remember of a task between its firings.
+type Plans interface {
+	// SavePlan writes the state's plan if NextAt is still from.
+	SavePlan(ctx context.Context, id ax.TaskID, from time.Time, state ax.TaskState) (bool, error)
+	LoadState(ctx context.Context, task *ax.Task) (ax.TaskState, error)
+	SetParked(ctx context.Context, id ax.TaskID, reason string) error
+	// SetPaused notes who paused or resumed a task.
+	SetPaused(ctx context.Context, id ax.TaskID, paused bool, until time.Time, by string) error
+}
+
+// Dispatcher finds a place for an attempt and starts it there.
+type Dispatcher interface {
+	Reserve(*ax.Task) ax.Place
+	Release(*ax.Task, ax.Place)
+	Start(ax.Attempt, ax.Place)
+	// Cancel reports whether the instance runs here.
+	Cancel(id ax.InstanceID, cause error) bool
+	// Settle writes the end of an attempt that did not end by itself.
+	Settle(ax.Attempt, ax.Outcome)
+}
+
+// Config of an Engine.
+type Config struct {
+	App, Node string
+	Log       hclog.Logger
+	IDs       *ax.IDs
+	Writer    Writer
+	Plans     Plans
+	Dispatch  Dispatcher
+	// Observe is told of due times that do not run and of parked tasks. It must
+	// not block.
+	Observe func(ax.Happening)
+}
+
+// Entry is a task with what it takes to schedule it.
+type Entry struct {
+	Row     ax.TaskRow
+	Trigger Trigger
+	// Remote says that Trigger is slow and may fail: its times are fetched ahead
+	// and kept with the task.
+	Remote bool
+	// Ready tells why the task cannot run now, nil if it can. It is asked often.
+	Ready func() error
+	// Params renders the parameters of an instance that need no provider; bound
+	// false leaves it to the executor.
+	Params func(*ax.Instance) (params []byte, bound bool)
+}
+
+// Engine schedules tasks. Make one with New.
+type Engine struct {
+	cfg  Config
+	loop sync.WaitGroup
+	bg   sync.WaitGroup // fetches of remote times
+	ctx  context.Context
+	quit context.CancelFunc
+
+	mu     sync.Mutex // guards inbox and closed
+	inbox  []func(now time.Time)
+	closed bool
+	signal chan struct{}
+
+	// Owned by the loop.
+	tasks  map[ax.TaskID]*task
+	names  map[string]*task
+	wheel  *wheel.Wheel[*task]
+	held   []*task // wait for room, oldest first
+	firing bool    // false until Start and after StopFiring
+}
+
+// New returns an Engine without tasks.
+func New(cfg Config) *Engine {
+	e := &Engine{
+		cfg: cfg, signal: make(chan struct{}, 1),
+		tasks: map[ax.TaskID]*task{}, names: map[string]*task{},
+		wheel: wheel.New[*task](time.Now()),
+	}
+	e.ctx, e.quit = context.WithCancel(context.Background())
+	return e
+}
+
+// Start begins to schedule, with the instances that an earlier life of the host
+// left unfinished.
+func (e *Engine) Start(entries []Entry, unfinished []ax.Instance) {
+	e.loop.Go(e.run)
+	e.post(func(now time.Time) {
+		e.firing = true
+		e.apply(entries, now)
+		e.adopt(unfinished, now)
+	})
+}
+
+// StopFiring makes sure that nothing is started any more: when it returns, all
+// attempts that will ever be started have been handed to the dispatcher.
+func (e *Engine) StopFiring() {
+	e.call(func(time.Time) { e.firing = false })
+}
+
+// Stop ends the engine. What happens afterwards is found by the next start.
+func (e *Engine) Stop() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.quit()
+	e.loop.Wait()
+	e.bg.Wait()
+}
+
+// post hands a function to the loop; it never blocks. After Stop the function
+// is dropped.
+func (e *Engine) post(f func(now time.Time)) {
+	e.mu.Lock()
+	if !e.closed {
+		e.inbox = append(e.inbox, f)
+	}
+	e.mu.Unlock()
+	select {
+	case e.signal <- struct{}{}:
+	default:
+	}
+}
+
+// call runs a function in the loop and waits for it. It reports false if the
+// engine is stopped.
+func (e *Engine) call(f func(now time.Time)) bool {
+	done := make(chan struct{})
+	e.post(func(now time.Time) { f(now); close(done) })
+	select {
+	case <-done:
+		return true
+	case <-e.ctx.Done():
+		return false
+	}
+}
+
+func (e *Engine) run() {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for e.ctx.Err() == nil {
+		e.runOnce(time.Now())
+		wait := time.Hour
+		if at, ok := e.wheel.Wake(); ok {
+			// Wake up now and then to notice a clock that was set.
+			wait = min(max(time.Until(at), 0), time.Second)
+		}
+		timer.Reset(wait)
+		select {
+		case <-e.signal:
+		case <-timer.C:
+		case <-e.ctx.Done():
+		}
+	}
+}
+
+// runOnce does everything that is due at now.
+func (e *Engine) runOnce(now time.Time) {
+	e.mu.Lock()
+	inbox := e.inbox
+	e.inbox = nil
+	e.mu.Unlock()
+	for _, f := range inbox {
+		f(now)
+	}
+	e.wheel.Advance(now, func(at time.Time, t *task) {
+		if at.Equal(t.armed) { // else it was armed anew meanwhile
+			t.armed = time.Time{}
+			e.visit(t, now)
+		}
+	})
+}

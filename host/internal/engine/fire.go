@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// step moves a task's plan past one or more due times, together with the rows
+// that account for them.
+type step struct {
+	last   time.Time // the newest due time that is accounted for
+	insert []ax.Instance
+	moves  *ax.Move
+	events []ax.Event
+	// written is called in the writer's goroutine, afterwards in the loop.
+	written func()
+	after   func()
+	// failed is called in the writer's goroutine if nothing was written.
+	failed func()
+}
+
+// instance makes the row of a due time, still PENDING.
+func (e *Engine) instance(t *task, due time.Time, kind ax.Kind, now time.Time) ax.Instance {
+	inst := ax.Instance{
+		ID: ax.InstanceID(e.cfg.IDs.Next(now)), TaskID: t.def.ID, TaskName: t.def.Name, App: e.cfg.App,
+		ScheduledAt: due.In(t.zone), Kind: kind, Status: ax.StatusPending,
+		TraceID: ax.NewTraceID(), CreatedAt: now,
+	}
+	if t.params != nil {
+		inst.Params, inst.ParamsBound = t.params(&inst)
+	}
+	return inst
+}
+
+// claim turns an instance into what its row is with a place for an attempt: the
+// claim is part of the same write if a worker is free.
+func (e *Engine) claim(inst ax.Instance, place ax.Place, now time.Time) ax.Instance {
+	if place.Room == ax.RoomNow {
+		return inst.Claim(place.Node, place.Incarnation, now)
+	}
+	return inst.Dispatch(place.Node, place.Incarnation)
+}
+
+func (e *Engine) claimEvent(inst *ax.Instance, now time.Time) ax.Event {
+	if inst.Status == ax.StatusDispatched {
+		return e.event(inst, now, ax.StageDispatched, "info", "queued on "+inst.Node+": all workers are busy")
+	}
+	return e.event(inst, now, ax.StageClaimed, "info", fmt.Sprintf("attempt %d claimed by %s", inst.Attempt, inst.Node))
+}
+
+// fire writes an instance that has a place and starts it. s says what else the
+// step accounts for.
+func (e *Engine) fire(t *task, inst ax.Instance, place ax.Place, s step, now time.Time) {
+	task := t.def
+	t.active = append(t.active, inst.ID)
+	late := now.Sub(inst.ScheduledAt).Round(time.Microsecond)
+	s.insert = append(s.insert, inst)
+	s.events = append(s.events,
+		e.event(&inst, now, ax.StageTriggerReady, "info", fmt.Sprintf("due %s, noticed %s later", inst.ScheduledAt.Format(time.RFC3339Nano), late)),
+		e.claimEvent(&inst, now))
+	s.written = func() { e.cfg.Dispatch.Start(ax.Attempt{Task: task, Instance: inst}, place) }
+	s.failed = func() {
+		e.cfg.Dispatch.Release(task, place)
+		e.post(func(time.Time) { t.left(inst.ID) })
+	}
+	e.advance(t, s, now)
+}
+
+// advance writes a step by compare-and-set on the task's next due time.
+func (e *Engine) advance(t *task, s step, now time.Time) {
+	plan, err := e.following(t, s.last)
+	if err != nil {
+		if s.failed != nil {
+			s.failed()
+		}
+		e.park(t, err.Error(), now)
+		return
+	}
+	t.pending = true
+	gen := t.gen
+	e.cfg.Writer.Submit(ax.Change{
+		Plan: plan, Insert: s.insert, Move: s.moves, Events: s.events,
+		Done: func(applied bool, err error) {
+			if applied && s.written != nil {
+				s.written()
+			}
+			if !applied && s.failed != nil {
+				s.failed()
+			}
+			e.post(func(now time.Time) { e.advanced(t, gen, plan, s, applied, err, now) })
+		},
+	})
+}
+
+// advanced takes note of the answer to a step.
+func (e *Engine) advanced(t *task, gen int, plan *ax.Plan, s step, applied bool, err error, now time.Time) {
+	if gen != t.gen { // the plan was replaced meanwhile
+		e.visit(t, now)
+		return
+	}
+	t.pending = false
+	switch {
+	case applied:
+		t.backoff = 0
+		t.st.NextAt, t.st.PrevAt = plan.To, plan.Prev
+		t.st.Planned, t.st.PlanDone = plan.Planned, plan.PlanDone
+		if s.after != nil {
+			s.after()
+		}
+	case err == nil: // another host was faster: see what it left
+		e.reload(t)
+	case errors.Is(err, ax.ErrDuplicate):
+		e.cfg.Log.Warn("a due time has a row already, going on to the next one", "task", t.def.Name, "due", s.last)
+		e.advance(t, step{last: s.last}, now)
+	default:
+		e.cfg.Log.Error("cannot write a due time, will try again", "task", t.def.Name, "due", s.last, "error", err)
+		t.retryLater(now)
+	}
+	e.visit(t, now)
+}
+
+func (e *Engine) event(inst *ax.Instance, at time.Time, stage ax.Stage, level, text string) ax.Event {
+	return ax.Event{
+		ID: e.cfg.IDs.Next(at), InstanceID: inst.ID, TaskID: inst.TaskID, At: at,
+		Attempt: inst.Attempt, Stage: stage, Level: level, Node: e.cfg.Node, Text: text,
+	}
+}

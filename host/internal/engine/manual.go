@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// Manual asks for a run by hand.
+type Manual struct {
+	Task string
+	// Params are laid over the task's own, a JSON object or nil.
+	Params json.RawMessage
+	// Force starts it also if the concurrency limit is used up.
+	Force bool
+	By    string
+}
+
+// Errors of RunNow.
+var (
+	ErrBusy = errors.New("the task runs already, up to its concurrency limit; wait for it, or use force")
+	ErrFull = errors.New("all workers are busy and the queue is full; try again later")
+)
+
+// RunNow starts a task by hand; its schedule stays as it is. Paused and
+// disabled tasks can be run as well.
+func (e *Engine) RunNow(ctx context.Context, m Manual) (ax.InstanceID, error) {
+	type answer struct {
+		id  ax.InstanceID
+		err error
+	}
+	result := make(chan answer, 1)
+	ok := e.call(func(now time.Time) {
+		e.runNow(m, now, func(id ax.InstanceID, err error) { result <- answer{id, err} })
+	})
+	if !ok {
+		return 0, errors.New("the host is shutting down")
+	}
+	select {
+	case a := <-result:
+		return a.id, a.err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, error)) {
+	t := e.names[m.Task]
+	switch {
+	case t == nil:
+		answer(0, ErrUnknownTask)
+		return
+	case !e.firing:
+		answer(0, errors.New("the host is shutting down"))
+		return
+	case t.full() && !m.Force:
+		answer(0, ErrBusy)
+		return
+	}
+	if err := t.ready(); err != nil {
+		answer(0, err)
+		return
+	}
+	place := e.cfg.Dispatch.Reserve(t.def)
+	if place.Room == ax.RoomNone {
+		answer(0, ErrFull)
+		return
+	}
+	pending := e.instance(t, now.Truncate(time.Microsecond), ax.KindManual, now)
+	if len(m.Params) > 0 {
+		pending.Params, pending.ParamsBound = m.Params, false // the executor lays them over the task's own
+	}
+	inst := e.claim(pending, place, now)
+	t.active = append(t.active, inst.ID)
+	task := t.def
+	e.cfg.Writer.Submit(ax.Change{
+		Insert: []ax.Instance{inst},
+		Events: []ax.Event{
+			e.event(&inst, now, ax.StageTriggerReady, "info", fmt.Sprintf("started by hand by %s", m.By)),
+			e.claimEvent(&inst, now),
+		},
+		Done: func(applied bool, err error) {
+			if applied {
+				e.cfg.Dispatch.Start(ax.Attempt{Task: task, Instance: inst}, place)
+				answer(inst.ID, nil)
+				return
+			}
+			e.cfg.Dispatch.Release(task, place)
+			answer(0, fmt.Errorf("write the instance: %w", err))
+			e.post(func(now time.Time) { t.left(inst.ID); e.visit(t, now) })
+		},
+	})
+}

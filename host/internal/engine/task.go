@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// task is a task as the loop knows it.
+type task struct {
+	// def is replaced, never changed: attempts under way keep theirs.
+	def     *ax.Task
+	st      ax.TaskState
+	zone    *time.Location
+	trigger Trigger
+	remote  bool
+	ready   func() error
+	params  func(*ax.Instance) (params []byte, bound bool)
+	// gen grows whenever st is replaced from outside, so that an answer to an
+	// older change is recognised.
+	gen int
+
+	// armed is when the wheel will bring the task up, zero if it will not.
+	armed time.Time
+	// pending: a change of the plan is on its way to the database; nothing is
+	// decided about due times until it has arrived.
+	pending bool
+	// fetching: the trigger plugin is being asked for more times.
+	fetching bool
+	// held: it waits for room in e.held.
+	held bool
+	// gone: it was removed from the configuration.
+	gone bool
+	// fetchFrom: due times up to this instant fell into a pause and are not
+	// fetched.
+	fetchFrom time.Time
+	// catchUp: due times up to this instant run however late (MisfireAll).
+	catchUp time.Time
+	// tryAt is when to try again after a failure to write, plan or run.
+	tryAt   time.Time
+	backoff time.Duration
+
+	active  []ax.InstanceID // DISPATCHED or RUNNING, oldest first
+	waiting []ax.Instance   // TRIGGERED, oldest first
+	// round bounds how many of waiting may start under OverlapDefer.
+	round    int
+	retries  []ax.Instance // RETRYING
+	deferred []ax.Instance // RUNNING, their end comes by callback
+}
+
+// full reports whether the concurrency limit is used up.
+func (t *task) full() bool {
+	return t.def.Overlap != ax.OverlapAllow && len(t.active) >= max(t.def.Concurrency, 1)
+}
+
+// schedulable reports whether due times are looked at.
+func (t *task) schedulable() bool {
+	return t.def.Enabled && !t.st.Paused && !t.gone && t.st.Parked == "" && !t.pending
+}
+
+func (t *task) left(id ax.InstanceID) {
+	t.active = slices.DeleteFunc(t.active, func(a ax.InstanceID) bool { return a == id })
+}
+
+func without(list []ax.Instance, id ax.InstanceID) []ax.Instance {
+	return slices.DeleteFunc(list, func(i ax.Instance) bool { return i.ID == id })
+}
+
+// wake returns the earliest instant after now at which the task needs a visit,
+// zero if only an event can bring one.
+func (t *task) wake(now time.Time) time.Time {
+	var at time.Time
+	consider := func(c time.Time) {
+		if !c.IsZero() && (at.IsZero() || c.Before(at)) {
+			at = c
+		}
+	}
+	consider(t.tryAt)
+	if t.schedulable() {
+		if t.st.NextAt.After(now) {
+			consider(t.st.NextAt)
+		}
+	}
+	if t.st.Paused {
+		consider(t.st.PausedUntil)
+	}
+	for i := range t.retries {
+		if t.retries[i].RetryAt.After(now) {
+			consider(t.retries[i].RetryAt)
+		}
+	}
+	for i := range t.deferred {
+		consider(t.deferred[i].DeadlineAt)
+	}
+	return at
+}
+
+// arm makes the wheel bring the task up at its next interesting instant.
+func (e *Engine) arm(t *task, now time.Time) {
+	at := t.wake(now).Round(0).Truncate(time.Microsecond)
+	if at.Equal(t.armed) || at.IsZero() {
+		return
+	}
+	if !t.armed.IsZero() && t.armed.Before(at) && t.armed.After(now) {
+		return // an earlier visit comes anyhow and arms again
+	}
+	t.armed = at
+	e.wheel.Add(at, t)
+}
+
+// retryLater plans another visit after a failure, backing off to a minute.
+func (t *task) retryLater(now time.Time) {
+	t.backoff = min(max(2*t.backoff, time.Second), time.Minute)
+	t.tryAt = now.Add(t.backoff)
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// visit does all that can be done for a task now, and arms it for later. It is
+// the only place where decisions about a task begin, whatever woke it up: its
+// time, the end of an attempt, room in the pool, a change of its definition.
+func (e *Engine) visit(t *task, now time.Time) {
+	if !e.firing {
+		return
+	}
+	if !t.tryAt.IsZero() && !t.tryAt.After(now) {
+		t.tryAt = time.Time{}
+	}
+	e.endPause(t, now)
+	e.expireDeferred(t, now)
+	e.unpark(t, now)
+	if t.tryAt.IsZero() {
+		e.startRetries(t, now)
+		e.startWaiting(t)
+		e.plan(t, now)
+		for e.dueNow(t, now) {
+			if !e.due(t, now) {
+				break
+			}
+		}
+	}
+	e.arm(t, now)
+}
+
+func (e *Engine) dueNow(t *task, now time.Time) bool {
+	return t.schedulable() && t.tryAt.IsZero() && !t.st.NextAt.IsZero() && !t.st.NextAt.After(now)
+}
+
+// due deals with the task's next due time, which has come. It reports whether
+// the task may be looked at again at once.
+func (e *Engine) due(t *task, now time.Time) bool {
+	if err := t.ready(); err != nil {
+		e.park(t, err.Error(), now)
+		return false
+	}
+	if e.late(t, now) {
+		return e.misfire(t, now)
+	}
+	if t.def.Overlap == ax.OverlapDefer {
+		t.round = len(t.waiting)
+		e.startWaiting(t)
+	}
+	if t.full() {
+		if t.st.NextAt.After(t.catchUp) {
+			return e.overlap(t, now)
+		}
+		return false // caught up one after the other: the end of a run wakes it
+	}
+	place := e.cfg.Dispatch.Reserve(t.def)
+	if place.Room == ax.RoomNone {
+		e.hold(t)
+		return false
+	}
+	due := t.st.NextAt
+	e.fire(t, e.claim(e.instance(t, due, ax.KindScheduled, now), place, now), place, step{last: due}, now)
+	return false
+}
+
+// hold lets the task wait for room; its due time keeps its place.
+func (e *Engine) hold(t *task) {
+	if !t.held {
+		t.held = true
+		e.held = append(e.held, t)
+	}
+}
+
+// Freed tells the engine that there may be room in the pool again.
+func (e *Engine) Freed() {
+	e.post(func(now time.Time) {
+		held := e.held
+		e.held = nil
+		for _, t := range held {
+			t.held = false
+		}
+		for _, t := range held {
+			e.visit(t, now) // a task that finds no room queues up again, in order
+		}
+	})
+}
+
+// startRetries starts attempts whose waiting time is over.
+func (e *Engine) startRetries(t *task, now time.Time) {
+	for i := 0; i < len(t.retries); i++ {
+		inst := t.retries[i]
+		if inst.RetryAt.After(now) {
+			continue
+		}
+		if !e.begin(t, inst, now) {
+			return
+		}
+		t.retries = without(t.retries, inst.ID)
+		i--
+	}
+}
+
+// startWaiting starts due times that wait for a place under the concurrency
+// limit.
+func (e *Engine) startWaiting(t *task) {
+	for len(t.waiting) > 0 {
+		if t.def.Overlap == ax.OverlapDefer && t.round == 0 {
+			return
+		}
+		if !e.begin(t, t.waiting[0], time.Now()) {
+			return
+		}
+		t.waiting = t.waiting[1:]
+		t.round = max(t.round-1, 0)
+	}
+}
+
+// begin moves an instance that has a row already on to an attempt. It reports
+// false if there is no place for it now.
+func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
+	if t.full() {
+		return false
+	}
+	if t.ready() != nil {
+		t.retryLater(now)
+		return false
+	}
+	place := e.cfg.Dispatch.Reserve(t.def)
+	if place.Room == ax.RoomNone {
+		e.hold(t)
+		return false
+	}
+	inst := e.claim(old, place, now)
+	t.active = append(t.active, inst.ID)
+	task := t.def
+	e.cfg.Writer.Submit(ax.Change{
+		Move:   &ax.Move{From: old.Status, Fence: old.Fence, New: inst},
+		Events: []ax.Event{e.claimEvent(&inst, now)},
+		Done: func(applied bool, err error) {
+			if applied {
+				e.cfg.Dispatch.Start(ax.Attempt{Task: task, Instance: inst}, place)
+				return
+			}
+			e.cfg.Dispatch.Release(task, place)
+			e.post(func(now time.Time) { e.notBegun(t, old, err, now) })
+		},
+	})
+	return true
+}
+
+// notBegun takes note that a move to an attempt was not written.
+func (e *Engine) notBegun(t *task, old ax.Instance, err error, now time.Time) {
+	t.left(old.ID)
+	if err == nil {
+		e.visit(t, now) // somebody else moved it on
+		return
+	}
+	e.cfg.Log.Error("cannot start an instance, will try again", "task", t.def.Name, "instance_id", old.ID, "error", err)
+	if old.Status == ax.StatusRetrying {
+		t.retries = append(t.retries, old)
+	} else {
+		t.waiting = append([]ax.Instance{old}, t.waiting...)
+	}
+	t.retryLater(now)
+	e.arm(t, now)
+}

@@ -1,0 +1,270 @@
+// Package executor runs attempts: a bounded pool of workers with a bounded
+// queue, claims, timeouts, cancels, output and outcomes.
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/pluginapi"
+)
+
+// Writer is the group-commit writer of the store.
+type Writer interface{ Submit(ax.Change) }
+
+// Job does the work of a task, in a plugin or in the host.
+type Job interface {
+	// Run blocks until the attempt has ended and cannot do anything any more.
+	Run(ctx context.Context, req ax.RunRequest, sink func(ax.Output)) ax.Outcome
+}
+
+// Jobs finds what a task needs for an attempt.
+type Jobs interface {
+	Job(*ax.Task) Job
+	// BindParams makes the parameters of an attempt; over is laid on top.
+	BindParams(ctx context.Context, task *ax.Task, req ax.RunRequest, over json.RawMessage) (json.RawMessage, error)
+	// Before tells listeners of an attempt that is about to start.
+	Before(ctx context.Context, task *ax.Task, req ax.RunRequest)
+	// Lane names the group of jobs that may block one another.
+	Lane(*ax.Task) string
+}
+
+// Config of an Executor.
+type Config struct {
+	App, Node, Incarnation string
+	// Workers is how many attempts run at once, 0 = twice the CPUs. Queue is how
+	// many claimed places wait, 0 = 128.
+	Workers, Queue int
+	Writer         Writer
+	Jobs           Jobs
+	IDs            *ax.IDs
+	Log            hclog.Logger
+	// CallbackURL makes the URL by which a deferred job reports its end; nil or
+	// an empty result = none.
+	CallbackURL func(id ax.InstanceID, token string) string
+	// Freed is told that there may be room again after a RoomNone.
+	Freed func()
+	// Ended is told of each attempt's end once it is in the database.
+	Ended func(ax.Ended)
+	// Observe is told that an attempt starts.
+	Observe func(ax.Happening)
+}
+
+// Executor runs attempts. Make one with New.
+type Executor struct {
+	cfg  Config
+	pool *pool
+	ctx  context.Context // ends when the executor gives up on its attempts
+	stop context.CancelCauseFunc
+
+	mu     sync.Mutex
+	active map[ax.InstanceID]context.CancelCauseFunc
+	wg     sync.WaitGroup
+}
+
+// New returns an Executor that runs nothing yet.
+func New(cfg Config) *Executor {
+	if cfg.Workers <= 0 {
+		cfg.Workers = 2 * runtime.NumCPU()
+	}
+	if cfg.Queue <= 0 {
+		cfg.Queue = 128
+	}
+	e := &Executor{cfg: cfg, active: map[ax.InstanceID]context.CancelCauseFunc{}}
+	e.pool = newPool(cfg.Workers, cfg.Queue, cfg.Freed)
+	e.ctx, e.stop = context.WithCancelCause(context.Background())
+	return e
+}
+
+// Reserve asks for a place for an attempt of the task; see ax.Room.
+func (e *Executor) Reserve(task *ax.Task) ax.Room { return e.pool.reserve(e.cfg.Jobs.Lane(task)) }
+
+// Release gives back a place that no attempt was started with.
+func (e *Executor) Release(task *ax.Task, room ax.Room) {
+	e.pool.release(e.cfg.Jobs.Lane(task), room)
+}
+
+// Start runs an attempt with a reserved place. It does not block.
+func (e *Executor) Start(a ax.Attempt, room ax.Room) {
+	switch room {
+	case ax.RoomNow:
+		e.wg.Go(func() { e.run(a) })
+	case ax.RoomQueue:
+		e.pool.enqueue(e.cfg.Jobs.Lane(a.Task), func() { e.claim(a) })
+	case ax.RoomNone:
+	}
+}
+
+// claim moves a queued attempt to RUNNING, and runs it if nobody was faster.
+func (e *Executor) claim(a ax.Attempt) {
+	now := time.Now()
+	inst := a.Instance.Claim(e.cfg.Node, e.cfg.Incarnation, now)
+	change := ax.Change{
+		Move:   &ax.Move{From: a.Instance.Status, Fence: a.Instance.Fence, New: inst},
+		Events: []ax.Event{e.event(&inst, now, ax.StageClaimed, "info", "claimed by "+e.cfg.Node)},
+	}
+	change.Done = func(applied bool, err error) {
+		if err != nil {
+			e.cfg.Log.Error("cannot claim an instance, it stays for the next start of the host",
+				"instance_id", inst.ID, "task", a.Task.Name, "error", err)
+		}
+		if !applied {
+			e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
+			return
+		}
+		e.wg.Go(func() { e.run(ax.Attempt{Task: a.Task, Instance: inst}) })
+	}
+	e.wg.Go(func() { e.cfg.Writer.Submit(change) })
+}
+
+// Cancel asks the attempt of an instance to end, with one of the causes of
+// pluginapi. It reports whether the instance runs here.
+func (e *Executor) Cancel(id ax.InstanceID, cause error) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	cancel, ok := e.active[id]
+	if ok {
+		cancel(cause)
+	}
+	return ok
+}
+
+// Counts returns how many attempts run and how many places of the queue are
+// taken.
+func (e *Executor) Counts() (running, queued int) { return e.pool.counts() }
+
+// Load returns how many attempts run or wait.
+func (e *Executor) Load() int {
+	running, queued := e.pool.counts()
+	return running + queued
+}
+
+// Drain waits for the running attempts until ctx ends, then tells them to stop
+// with pluginapi.ErrDrain and waits for their outcomes to be handed to the
+// writer. No attempt may be started meanwhile.
+func (e *Executor) Drain(ctx context.Context) {
+	done := make(chan struct{})
+	go func() { e.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	e.stop(pluginapi.ErrDrain)
+	<-done
+}
+
+// run makes one attempt, from the claim that is in the database to the outcome
+// handed to the writer.
+func (e *Executor) run(a ax.Attempt) {
+	ctx, cancel := context.WithCancelCause(e.ctx)
+	defer cancel(nil)
+	e.mu.Lock()
+	e.active[a.Instance.ID] = cancel
+	e.mu.Unlock()
+
+	e.cfg.Observe(ax.Happening{What: ax.AttemptStarted, At: a.Instance.StartedAt, Task: a.Task, Instance: a.Instance})
+	token := newToken()
+	out := e.attempt(ctx, &a, token)
+	out.StartedAt, out.EndedAt = a.Instance.StartedAt, time.Now()
+	if out.Status == ax.StatusCanceled && errors.Is(context.Cause(ctx), pluginapi.ErrDrain) {
+		// Nobody canceled it: it deserves another attempt.
+		out.Status, out.Error = ax.StatusLost, "the host was stopped before the job ended"
+	}
+
+	e.mu.Lock()
+	delete(e.active, a.Instance.ID)
+	e.mu.Unlock()
+	e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
+	if out.Deferred {
+		e.deferred(a, out, token)
+		return
+	}
+	e.Settle(a, out)
+}
+
+// attempt binds the parameters and runs the job. A panic in it is a failure of
+// the attempt.
+func (e *Executor) attempt(ctx context.Context, a *ax.Attempt, token string) (out ax.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.cfg.Log.Error("panic in an attempt", "instance_id", a.Instance.ID, "task", a.Task.Name, "panic", p)
+			out = ax.Outcome{Status: ax.StatusFailed, Error: fmt.Sprintf("panic in the host: %v", p)}
+		}
+	}()
+	if a.Task.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, a.Task.Timeout, pluginapi.ErrTimeout)
+		defer stop()
+	}
+	req := e.request(ctx, a, token)
+	if !a.Instance.ParamsBound {
+		params, err := e.cfg.Jobs.BindParams(ctx, a.Task, req, a.Instance.Params)
+		if err != nil {
+			return ax.Outcome{Status: ax.StatusFailed, Error: fmt.Sprintf("make parameters: %v", err), Permanent: pluginapi.IsPermanent(err)}
+		}
+		if err := e.bind(a, params); err != nil {
+			return ax.Outcome{Status: ax.StatusLost, Error: fmt.Sprintf("keep parameters: %v", err)}
+		}
+		req.Params = params
+	}
+	e.cfg.Jobs.Before(ctx, a.Task, req)
+	log := newOutputLog(e, &a.Instance)
+	out = e.cfg.Jobs.Job(a.Task).Run(ctx, req, log.write)
+	log.close()
+	return out
+}
+
+// bind writes the parameters into the row, so that a retry sees the same ones,
+// and waits for it.
+func (e *Executor) bind(a *ax.Attempt, params json.RawMessage) error {
+	inst := a.Instance
+	inst.Params, inst.ParamsBound = params, true
+	done := make(chan error, 1)
+	e.cfg.Writer.Submit(ax.Change{
+		Move:   &ax.Move{From: ax.StatusRunning, Fence: inst.Fence, New: inst},
+		Events: []ax.Event{e.event(&inst, time.Now(), ax.StageParams, "info", "parameters: "+string(params))},
+		Done: func(applied bool, err error) {
+			if err == nil && !applied {
+				err = errors.New("the instance was taken over by another attempt")
+			}
+			done <- err
+		},
+	})
+	if err := <-done; err != nil {
+		return err
+	}
+	a.Instance = inst
+	return nil
+}
+
+func (e *Executor) request(ctx context.Context, a *ax.Attempt, token string) ax.RunRequest {
+	inst, task := &a.Instance, a.Task
+	req := ax.RunRequest{
+		App: e.cfg.App, Task: task.Name, Instance: inst.ID, Kind: inst.Kind,
+		Attempt: inst.Attempt, MaxAttempts: task.Retry.MaxAttempts(),
+		ScheduledAt: inst.ScheduledAt, Zone: task.Schedule.Timezone,
+		TraceID: inst.TraceID, Node: e.cfg.Node, Params: inst.Params, Fence: inst.Fence,
+		Grace: task.Grace,
+	}
+	req.Deadline, _ = ctx.Deadline()
+	if e.cfg.CallbackURL != nil {
+		req.CallbackURL = e.cfg.CallbackURL(inst.ID, token)
+	}
+	return req
+}
+
+func (e *Executor) event(inst *ax.Instance, at time.Time, stage ax.Stage, level, text string) ax.Event {
+	return ax.Event{
+		ID: e.cfg.IDs.Next(at), InstanceID: inst.ID, TaskID: inst.TaskID, At: at,
+		Attempt: inst.Attempt, Stage: stage, Level: level, Node: e.cfg.Node, Text: text,
+	}
+}
