@@ -21,31 +21,49 @@ const minPeriod = time.Millisecond
 // FieldError is one fault of a schedule.
 type FieldError struct {
 	// Field is the key as the configuration spells it: cron, every, anchor,
-	// repeat_count, at, trigger, timezone, from, until, calendar, on_closed,
-	// calendars; or schedule for the whole.
+	// repeat_count, at, trigger, timezone, from, until, calendar, on_closed or
+	// calendars; empty for the schedule as a whole.
 	Field string
-	// Problem says what is wrong, Remedy what to write instead; Remedy may be
-	// empty.
-	Problem, Remedy string
+	// Part is the offending part of the value, if it is known.
+	Part string
+	// Message says what is wrong and how to put it right.
+	Message string
 }
 
 func (e *FieldError) Error() string {
-	text := e.Field + ": " + e.Problem
-	if e.Remedy != "" {
-		text += "; " + e.Remedy
+	if e.Field == "" {
+		return e.Message
 	}
-	return text
+	return e.Field + ": " + e.Message
+}
+
+// Faults takes an error of Check or Compile apart.
+func Faults(err error) []*FieldError {
+	if fault, ok := err.(*FieldError); ok {
+		return []*FieldError{fault}
+	}
+	var faults []*FieldError
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			faults = append(faults, Faults(err)...)
+		}
+	}
+	return faults
 }
 
 func fault(field, problem, remedy string) error {
-	return &FieldError{Field: field, Problem: problem, Remedy: remedy}
+	message := problem
+	if remedy != "" {
+		message += "; " + remedy
+	}
+	return &FieldError{Field: field, Message: message}
 }
 
 // Check returns the faults of a task's schedule: what Compile refuses, and a
 // schedule that has no due time at all, past or to come. A schedule that had
 // its last due time is no fault, or a restart would refuse what ran before.
 // What only a plugin knows is not checked. The error is a *FieldError, or
-// several of them joined by errors.Join.
+// several of them joined; Faults takes them apart.
 func Check(s ax.Schedule, task string, calendars map[string]*calendar.Calendar) error {
 	zone, err := inspect(s, calendars)
 	if err != nil || s.Trigger != nil {
@@ -85,7 +103,7 @@ func inspect(s ax.Schedule, calendars map[string]*calendar.Calendar) (*time.Loca
 		if len(kinds) > 1 {
 			problem = "has " + strings.Join(kinds, " and ")
 		}
-		errs = append(errs, fault("schedule", problem, "give exactly one of cron, every, at and trigger"))
+		errs = append(errs, fault("", "the schedule "+problem, "give exactly one of cron, every, at and trigger"))
 	}
 	zone, err := Zone(s.Timezone)
 	if err != nil {

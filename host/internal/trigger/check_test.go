@@ -28,8 +28,8 @@ func TestCheck(t *testing.T) {
 		{name: "at in the past", s: ax.Schedule{At: day(1)}},
 		{name: "plugin", s: ax.Schedule{Trigger: &ax.Use{Name: "random"}, Calendars: []string{"work"}}},
 		{name: "interval to come", s: ax.Schedule{Every: time.Hour, RepeatCount: new(3), From: day(1)}},
-		{name: "nothing", want: []string{"schedule"}, text: "exactly one of"},
-		{name: "two", s: ax.Schedule{Cron: "* * * * * ?", Every: time.Hour}, want: []string{"schedule"}, text: "cron and every"},
+		{name: "nothing", want: []string{""}, text: "exactly one of"},
+		{name: "two", s: ax.Schedule{Cron: "* * * * * ?", Every: time.Hour}, want: []string{""}, text: "cron and every"},
 		{name: "wrong cron", s: ax.Schedule{Cron: "60 * * * * ?"}, want: []string{"cron"}, text: `second "60"`},
 		{name: "no such date", s: ax.Schedule{Cron: "0 0 0 30 2 ?"}, want: []string{"cron"}, text: "never be due"},
 		{name: "zone twice", s: ax.Schedule{Cron: "CRON_TZ=Asia/Tokyo 0 0 10 * * ?"}, want: []string{"cron"}, text: "timezone: Asia/Tokyo"},
@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		{name: "at on a closed day", s: ax.Schedule{At: day(3), Calendar: "work"}, want: []string{"calendar"}},
 		{name: "policy", s: ax.Schedule{Every: time.Hour, Calendar: "work", OnClosed: "nxet"}, want: []string{"on_closed"}, text: "previous"},
 		{name: "policy for nothing", s: ax.Schedule{Every: time.Hour, OnClosed: ax.ClosedNext}, want: []string{"on_closed"}},
-		{name: "many at once", s: ax.Schedule{Timezone: "X", Calendar: "y"}, want: []string{"schedule", "timezone", "calendar"}},
+		{name: "many at once", s: ax.Schedule{Timezone: "X", Calendar: "y"}, want: []string{"", "timezone", "calendar"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 				tc.s.Timezone = "UTC"
 			}
 			err := Check(tc.s, "task", calendars)
-			faults := split(err)
+			faults := Faults(err)
 			if len(faults) != len(tc.want) {
 				t.Fatalf("got %v, want faults of %v", err, tc.want)
 			}
@@ -74,19 +74,12 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func split(err error) []*FieldError {
-	if err == nil {
-		return nil
+func TestCronFaultNamesThePart(t *testing.T) {
+	t.Parallel()
+	faults := Faults(Check(ax.Schedule{Cron: "0 0 25 * * ?", Timezone: "UTC"}, "task", nil))
+	if len(faults) != 1 || faults[0].Part != "25" || strings.Contains(faults[0].Message, "cron:") {
+		t.Errorf("%+v", faults)
 	}
-	if fault, ok := err.(*FieldError); ok {
-		return []*FieldError{fault}
-	}
-	var out []*FieldError
-	for _, err := range err.(interface{ Unwrap() []error }).Unwrap() {
-		fault, _ := errors.AsType[*FieldError](err)
-		out = append(out, fault)
-	}
-	return out
 }
 
 func TestCompileRefusesWhatCheckRefuses(t *testing.T) {

@@ -105,5 +105,7 @@ func cronFault(err error) error {
 	if e.Text != "" {
 		where += fmt.Sprintf(" %q", e.Text)
 	}
-	return fault("cron", where+": "+e.Problem, e.Hint)
+	f := fault("cron", where+": "+e.Problem, e.Hint).(*FieldError)
+	f.Part = e.Text
+	return f
 }
