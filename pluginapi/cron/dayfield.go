@@ -8,9 +8,6 @@ import (
 
 // days parses the two day fields and decides how they go together.
 func (p *parser) days(dates, weekdays string, d *dayRules) error {
-	if err := p.checkDayFields(dates, weekdays); err != nil {
-		return err
-	}
 	for item := range strings.SplitSeq(dates, ",") {
 		if err := p.dateItem(dates, item, d); err != nil {
 			return err
@@ -22,7 +19,7 @@ func (p *parser) days(dates, weekdays string, d *dayRules) error {
 		}
 	}
 	d.either = p.classic && !isOpen(dates) && !isOpen(weekdays)
-	return nil
+	return p.checkDayFields(dates, weekdays)
 }
 
 // isOpen reports whether a day field leaves the choice to the other one: by

@@ -59,11 +59,14 @@ func asciiHint(r rune) string {
 
 // checkSpaces finds lists, ranges and steps with spaces in them.
 func (p *parser) checkSpaces(words []string) error {
+	const separators = ",-/#"
 	var joined []string
 	broken := -1
-	open := false
+	open := false // the word before asks for more
 	for _, w := range words {
-		if n := len(joined); n > 0 && (open || strings.ContainsRune(",-#", rune(w[0]))) {
+		open = open && w[0] != '*' && w[0] != '?'
+		alone := len(w) == 1 && strings.Contains(separators, w)
+		if n := len(joined); n > 0 && (open || alone || w[0] == ',') {
 			joined[n-1] += w
 			if broken < 0 {
 				broken = n - 1
@@ -71,7 +74,7 @@ func (p *parser) checkSpaces(words []string) error {
 		} else {
 			joined = append(joined, w)
 		}
-		open = strings.HasSuffix(w, ",") || strings.HasSuffix(w, "-") || strings.HasSuffix(w, "/") || strings.HasSuffix(w, "#")
+		open = strings.ContainsAny(w[len(w)-1:], separators)
 	}
 	if broken < 0 {
 		return nil
@@ -124,8 +127,6 @@ func (p *parser) checkDayFields(dates, weekdays string) error {
 	}
 	fix := "put ? in the one that does not matter; for both, use two schedules"
 	switch {
-	case strings.ContainsRune(dates, '?') || strings.ContainsRune(weekdays, '?'):
-		fix = "? stands alone in its field"
 	case weekdays == "*":
 		fix = "write ? instead of * in the day of week"
 	case dates == "*":

@@ -105,7 +105,10 @@ func (p *parser) value(f field, item, text string) (int, error) {
 	return n, nil
 }
 
-// fail names the field and the text at fault.
+// fail names the field and the text at fault, in the letters of the user.
 func (p *parser) fail(f field, text, problem, hint string) error {
+	if i := strings.Index(strings.ToUpper(p.expr), text); i >= 0 {
+		text = p.expr[i : i+len(text)]
+	}
 	return &Error{Expr: p.expr, Field: specOf(f, p.classic).name, Text: text, Problem: problem, Hint: hint}
 }

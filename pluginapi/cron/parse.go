@@ -90,11 +90,14 @@ func (p *parser) words(given []string) (words []string, canonical string, err er
 	if err := p.checkWords(given); err != nil {
 		return nil, "", err
 	}
-	if len(given) == 1 && given[0][0] == '@' {
+	if len(given) > 0 && given[0][0] == '@' {
 		name := strings.ToLower(given[0])
 		text, err := p.named(name)
 		if err != nil {
 			return nil, "", err
+		}
+		if len(given) > 1 {
+			return nil, "", &Error{Expr: p.expr, Field: "expression", Text: name, Problem: "stands alone", Hint: "remove what follows it"}
 		}
 		p.classic = true
 		return p.sevenFields(strings.Fields(text)), name, nil
