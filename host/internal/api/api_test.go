@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/api/apitest"
+	"github.com/axsched/ax/host/internal/ax"
 )
 
 // serve returns a server on loopback of a backend.
@@ -186,6 +188,8 @@ func TestBackendErrors(t *testing.T) {
 		{&api.Conflict{Reason: "a reload is under way"}, 409, "under way"},
 		{&api.Unavailable{Reason: "the host is stopping"}, 503, "stopping"},
 		{&api.Invalid{Reason: "the configuration has 1 fault", Faults: []api.Fault{{Where: "conf.yaml:3:5", Message: "unknown key"}}}, 422, `"location":"conf.yaml:3:5"`},
+		{fmt.Errorf("load: %w", ax.ErrNotFound), 404, "no such thing"},
+		{fmt.Errorf("write: %w", ax.ErrUnavailable), 503, "database"},
 		{io.ErrUnexpectedEOF, 500, "log of the host"},
 	} {
 		err = tc.err

@@ -55,7 +55,7 @@ func guard(next http.Handler, hosts []string) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if !knownHost(r.Host, hosts) {
 			writeProblem(w, huma.NewError(http.StatusMisdirectedRequest,
-				fmt.Sprintf("this host is not known as %q; add the name to http.allowed_hosts if it is one of its own", r.Host)))
+				fmt.Sprintf("this host is not known as %q; call it by its address", r.Host)))
 			return
 		}
 		protected.ServeHTTP(w, r)

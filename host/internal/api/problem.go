@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/axsched/ax/host/internal/ax"
 )
 
 // problem turns an error of the backend into what the client sees. What is not
@@ -29,6 +31,12 @@ func (s *server) problem(ctx context.Context, operation string, err error) error
 			return &huma.ErrorDetail{Location: f.Where, Message: f.Message}
 		})
 		return huma.Error422UnprocessableEntity(e.Error(), details...)
+	}
+	if errors.Is(err, ax.ErrNotFound) {
+		return huma.Error404NotFound("there is no such thing")
+	}
+	if errors.Is(err, ax.ErrUnavailable) {
+		return huma.Error503ServiceUnavailable("the database is away")
 	}
 	if ctx.Err() != nil {
 		return huma.Error503ServiceUnavailable("the request was given up")

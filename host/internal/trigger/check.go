@@ -51,7 +51,7 @@ func Faults(err error) []*FieldError {
 	return faults
 }
 
-func fault(field, problem, remedy string) error {
+func fault(field, problem, remedy string) *FieldError {
 	message := problem
 	if remedy != "" {
 		message += "; " + remedy

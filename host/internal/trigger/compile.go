@@ -105,7 +105,7 @@ func cronFault(err error) error {
 	if e.Text != "" {
 		where += fmt.Sprintf(" %q", e.Text)
 	}
-	f := fault("cron", where+": "+e.Problem, e.Hint).(*FieldError)
+	f := fault("cron", where+": "+e.Problem, e.Hint)
 	f.Part = e.Text
 	return f
 }
