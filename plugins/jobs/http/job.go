@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/webcall"
+)
+
+const (
+	version = "0.1.0"
+	// maxAnswer is how much of an answer is read, in bytes.
+	maxAnswer = 64 << 10
+	// maxMessage is the length of messages and of answers in errors, in runes.
+	maxMessage = 200
+)
+
+// errSlow is the cause that ends an exchange after the timeout setting.
+var errSlow = errors.New("no answer within the timeout")
+
+// caller is what all jobs of the plugin share.
+type caller struct {
+	transport *http.Transport
+}
+
+// newJob is the builder of the component.
+func (c *caller) newJob(cfg settings, _ pluginapi.Env) (pluginapi.Job, error) {
+	target, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	tlsConfig, err := cfg.TLS.config()
+	if err != nil {
+		return nil, err
+	}
+	transport := c.transport
+	if tlsConfig != nil {
+		transport = webcall.NewTransport(tlsConfig)
+	}
+	j := &job{cfg: cfg, url: target, secrets: secretsOf(&cfg, target)}
+	j.client = &http.Client{Transport: transport, CheckRedirect: j.redirect}
+	return j, nil
+}
+
+// job calls one URL.
+type job struct {
+	cfg     settings
+	url     *url.URL
+	client  *http.Client
+	secrets []string
+}
+
+// secretHeader matches names of header fields whose values are not shown.
+var secretHeader = regexp.MustCompile(`(?i)auth|token|key|secret|cookie|sign|password`)
+
+// secretsOf lists what must not be shown even if the service quotes it.
+func secretsOf(cfg *settings, target *url.URL) []string {
+	secrets := append(webcall.CredentialsIn(target), cfg.BearerToken)
+	if cfg.BasicAuth != nil {
+		secrets = append(secrets, cfg.BasicAuth.Password)
+	}
+	for name, value := range cfg.Headers {
+		if secretHeader.MatchString(name) {
+			secrets = append(secrets, value)
+		}
+	}
+	return secrets
+}
+
+// Run implements pluginapi.Job.
+func (j *job) Run(ctx context.Context, run *pluginapi.Run) (pluginapi.Result, error) {
+	if j.cfg.Async && run.CallbackURL == "" {
+		return pluginapi.Result{}, pluginapi.Permanent(errors.New("async needs a callback URL, and the host has no HTTP listener that could offer one"))
+	}
+	exchange, cancel := context.WithTimeoutCause(ctx, j.cfg.Timeout.Std(), errSlow)
+	defer cancel()
+	req, err := j.request(exchange, run)
+	if err != nil {
+		return pluginapi.Result{}, pluginapi.Permanent(j.named(err))
+	}
+	begin := time.Now()
+	resp, err := j.client.Do(req)
+	if err != nil {
+		return pluginapi.Result{}, j.failure(ctx, exchange, err)
+	}
+	defer resp.Body.Close()
+	text, cut, err := webcall.ReadHead(resp.Body, maxAnswer)
+	if err != nil {
+		return pluginapi.Result{}, j.failure(ctx, exchange, err)
+	}
+	text = webcall.NewScrubber(append(j.secrets, run.CallbackURL)...).Scrub(text)
+	return j.judge(run, &answer{resp: resp, text: text, cut: cut, took: time.Since(begin)})
+}
+
+// named puts the method and the harmless part of the URL before an error.
+func (j *job) named(err error) error {
+	return fmt.Errorf("%s %s%s: %w", j.cfg.method(), webcall.Origin(j.url), j.url.EscapedPath(), err)
+}
+
+// failure explains why there is no answer. ctx is that of the run, exchange
+// ends with it or with the timeout of the settings.
+func (j *job) failure(ctx, exchange context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return j.named(context.Cause(ctx))
+	case errors.Is(context.Cause(exchange), errSlow):
+		return j.named(fmt.Errorf("%w of %v", errSlow, j.cfg.Timeout))
+	}
+	return j.named(webcall.Cause(err))
+}
+
+// answer is what came back.
+type answer struct {
+	resp *http.Response
+	text string // its beginning, without secrets
+	cut  bool   // there was more
+	took time.Duration
+}
+
+// judge turns an answer into the outcome of the attempt.
+func (j *job) judge(run *pluginapi.Run, a *answer) (pluginapi.Result, error) {
+	_, _ = run.Output.Write([]byte(a.text)) // never fails
+	if a.cut {
+		run.Log.Info("the answer is longer than what is kept", "kept_bytes", maxAnswer)
+	}
+	line := webcall.FirstLine(a.text, maxMessage)
+	if line != "" {
+		line = ": " + line
+	}
+	result := pluginapi.Result{
+		Message:  a.resp.Status + line,
+		Data:     map[string]any{"status": a.resp.StatusCode, "duration_ms": a.took.Milliseconds(), "body_bytes": len(a.text)},
+		Deferred: j.cfg.Async,
+	}
+	if j.cfg.expected(a.resp.StatusCode) {
+		return result, nil
+	}
+	result.Deferred = false
+	return result, j.named(fmt.Errorf("%w%s%s", webcall.Status(a.resp, time.Now()), j.hint(a.resp), line))
+}
+
+// hint explains statuses that are a success elsewhere.
+func (j *job) hint(resp *http.Response) string {
+	switch status := resp.StatusCode; {
+	case status >= 300 && status < 400 && resp.Header.Get("Location") != "":
+		return fmt.Sprintf(" (redirects of %s are not followed, see follow_redirects)", j.cfg.method())
+	case status < 400:
+		return fmt.Sprintf(" (expected %v)", j.cfg.expectations())
+	}
+	return ""
+}
