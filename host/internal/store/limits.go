@@ -63,25 +63,26 @@ func cutJSON(j json.RawMessage, limit int) json.RawMessage {
 	}
 	text := clean(string(j))
 	if len(j) <= limit && len(text)*2+2 <= limit {
-		return marshalPlain(text)
+		quoted, _ := plainJSON(text) // a string always marshals
+		return quoted
 	}
 	// Quoting can double the length, rarely more: halve until it fits.
 	for room := limit - 64; ; room /= 2 {
 		head := runePrefix(text, max(room, 0))
-		out := marshalPlain(map[string]any{"cut_bytes": len(text) - len(head), "head": head})
+		out, _ := plainJSON(map[string]any{"cut_bytes": len(text) - len(head), "head": head}) // as does this
 		if len(out) <= limit || room <= 0 {
 			return out
 		}
 	}
 }
 
-// marshalPlain marshals a value that cannot fail, leaving < > & as they are.
-func marshalPlain(v any) json.RawMessage {
+// plainJSON marshals v and leaves < > & as they are, for people who read it.
+func plainJSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil
+		return nil, err
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return bytes.TrimSpace(b.Bytes()), nil
 }

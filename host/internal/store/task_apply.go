@@ -87,7 +87,7 @@ func encodeTask(app string, row ax.TaskRow) (taskText, error) {
 	}
 	def := row.Task
 	def.Source = "" // has its own column: a task that moves within its file is no new revision
-	b, err := json.Marshal(def)
+	b, err := plainJSON(def)
 	if err != nil {
 		return taskText{}, fmt.Errorf("definition of task %q: %w", row.Name, err)
 	}
@@ -246,8 +246,13 @@ type auditDetail struct {
 }
 
 func (a *applier) record(ctx context.Context, action, name string, d auditDetail) error {
+	detail, err := plainJSON(d)
+	if err != nil {
+		return err
+	}
 	p := a.params
-	_, err := a.audit.ExecContext(ctx, micros(p.Now), p.App, p.Actor, action, name, string(marshalPlain(d)))
+	row := ax.AuditRow{At: p.Now, App: p.App, Actor: p.Actor, Action: action, Object: name, Detail: detail}
+	_, err = a.audit.ExecContext(ctx, auditArgs(row)...)
 	return err
 }
 

@@ -47,11 +47,17 @@ func (s *Store) SetPaused(ctx context.Context, p PauseParams) error {
 		row := ax.AuditRow{At: p.Now, App: app, Actor: p.Actor, Action: "task.resume", Object: name}
 		if p.Paused {
 			row.Action = "task.pause"
-			row.Detail = marshalPlain(map[string]time.Time{"until": p.Until})
+			if row.Detail, err = plainJSON(pauseDetail{p.Until}); err != nil {
+				return err
+			}
 		}
 		_, err = tx.ExecContext(ctx, s.sql(insertAudit), auditArgs(row)...)
 		return err
 	})
+}
+
+type pauseDetail struct {
+	Until time.Time `json:"until,omitzero"`
 }
 
 // SetParked writes why a task cannot be scheduled, empty if it can.
