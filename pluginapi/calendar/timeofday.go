@@ -57,6 +57,12 @@ func (d Date) In(loc *time.Location, hour, minute, second int) time.Time {
 	for {
 		_, offset := period.Zone()
 		start, end := period.ZoneBounds()
+		if !end.IsZero() && !end.After(period) {
+			// Beyond its tables package time gives each year 365 days, so on
+			// the last day of a leap year the bound is past. No rule changes
+			// the clock on that day.
+			end = period.Add(secondsPerDay * time.Second)
+		}
 		at := time.Unix(wall-int64(offset), 0).In(loc)
 		if end.IsZero() || at.Before(end) {
 			if at.Before(start) {

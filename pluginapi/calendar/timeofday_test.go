@@ -60,6 +60,10 @@ func TestDateAt(t *testing.T) {
 		{"midnight shown twice", "Atlantic/Azores", "2026-10-25", "00:00", "2026-10-25T00:00:00Z"},
 		{"back over midnight", "America/St_Johns", "2006-10-29", "00:00:30", "2006-10-29T00:00:30-02:30"},
 		{"far future", "Europe/Berlin", "2199-07-01", "12:00", "2199-07-01T12:00:00+02:00"},
+		// Beyond its tables the library gives a year 365 days, so that the period
+		// it names for the last day of a leap year has already ended.
+		{"end of a leap year by rule", "Europe/Berlin", "2048-12-31", "12:00", "2048-12-31T12:00:00+01:00"},
+		{"start after a leap year by rule", "Australia/Sydney", "2049-01-01", "00:00", "2049-01-01T00:00:00+11:00"},
 		{"far past", "Europe/Berlin", "1800-07-01", "12:00", "1800-07-01T12:00:00+00:53"},
 		{"utc", "UTC", "2024-02-29", "23:59:59", "2024-02-29T23:59:59Z"},
 	}
@@ -98,6 +102,23 @@ func TestDateAtIsFirst(t *testing.T) {
 				}
 				if got := d.At(want, loc); !got.Equal(instant) {
 					t.Fatalf("%s %s: got %s, want %s", d, want, got, instant)
+				}
+			}
+		})
+	}
+}
+
+// TestDateAtOverLongTime reads noon back for every day of 200 years.
+func TestDateAtOverLongTime(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Europe/Berlin", "Australia/Sydney", "Africa/Casablanca", "Asia/Shanghai", "America/Nuuk"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			loc := zone(t, name)
+			noon := TimeOfDay{Hour: 12}
+			for d := date(t, "2000-01-01"); d.Year < 2200; d = d.AddDays(1) {
+				if at := d.At(noon, loc); DateOf(at) != d || TimeOfDayOf(at) != noon {
+					t.Fatalf("noon of %s is %s", d, at)
 				}
 			}
 		})
