@@ -27,7 +27,7 @@ func NewTransport(tlsConfig *tls.Config) *http.Transport {
 		headersLimit = 64 << 10
 	)
 	return &http.Transport{
-		Proxy:                  proxy,
+		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: patience}).DialContext,
 		TLSHandshakeTimeout:    patience,
 		TLSClientConfig:        tlsConfig,
@@ -36,16 +36,6 @@ func NewTransport(tlsConfig *tls.Config) *http.Transport {
 		IdleConnTimeout:        idleTime,
 		MaxResponseHeaderBytes: headersLimit,
 	}
-}
-
-// proxy is http.ProxyFromEnvironment with an error that does not quote the
-// proxy's address, which may hold a password.
-func proxy(req *http.Request) (*url.URL, error) {
-	u, err := http.ProxyFromEnvironment(req)
-	if err != nil {
-		return nil, errors.New("the proxy address in the environment is not valid")
-	}
-	return u, nil
 }
 
 // ParseURL reads an absolute http or https URL. Errors do not quote it.
