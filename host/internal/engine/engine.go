@@ -77,8 +77,10 @@ type Engine struct {
 	cfg  Config
 	loop sync.WaitGroup
 	bg   sync.WaitGroup // fetches of remote times
-	ctx  context.Context
-	quit context.CancelFunc
+	// starts counts writes that start an attempt once they are done.
+	starts sync.WaitGroup
+	ctx    context.Context
+	quit   context.CancelFunc
 
 	mu     sync.Mutex // guards inbox and closed
 	inbox  []func(now time.Time)
@@ -119,6 +121,7 @@ func (e *Engine) Start(entries []Entry, unfinished []ax.Instance) {
 // attempts that will ever be started have been handed to the dispatcher.
 func (e *Engine) StopFiring() {
 	e.call(func(time.Time) { e.firing = false })
+	e.starts.Wait()
 }
 
 // Stop ends the engine. What happens afterwards is found by the next start.

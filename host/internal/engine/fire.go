@@ -81,9 +81,11 @@ func (e *Engine) advance(t *task, s step, now time.Time) {
 	}
 	t.pending = true
 	gen := t.gen
+	e.starts.Add(1)
 	e.cfg.Writer.Submit(ax.Change{
 		Plan: plan, Insert: s.insert, Move: s.moves, Events: s.events,
 		Done: func(applied bool, err error) {
+			defer e.starts.Done()
 			if applied && s.written != nil {
 				s.written()
 			}
@@ -112,7 +114,7 @@ func (e *Engine) advanced(t *task, gen int, plan *ax.Plan, s step, applied bool,
 		}
 	case err == nil: // another host was faster: see what it left
 		e.reload(t)
-	case errors.Is(err, ax.ErrDuplicate):
+	case errors.Is(err, ax.ErrDuplicate) && e.firing:
 		e.cfg.Log.Warn("a due time has a row already, going on to the next one", "task", t.def.Name, "due", s.last)
 		e.advance(t, step{last: s.last}, now)
 	default:

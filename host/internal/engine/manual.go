@@ -70,13 +70,14 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 		answer(0, ErrFull)
 		return
 	}
-	pending := e.instance(t, now.Truncate(time.Microsecond), ax.KindManual, now)
+	pending := e.instance(t, t.manualAt(now), ax.KindManual, now)
 	if len(m.Params) > 0 {
 		pending.Params, pending.ParamsBound = m.Params, false // the executor lays them over the task's own
 	}
 	inst := e.claim(pending, place, now)
 	t.active = append(t.active, inst.ID)
 	task := t.def
+	e.starts.Add(1)
 	e.cfg.Writer.Submit(ax.Change{
 		Insert: []ax.Instance{inst},
 		Events: []ax.Event{
@@ -84,6 +85,7 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 			e.claimEvent(&inst, now),
 		},
 		Done: func(applied bool, err error) {
+			defer e.starts.Done()
 			if applied {
 				e.cfg.Dispatch.Start(ax.Attempt{Task: task, Instance: inst}, place)
 				answer(inst.ID, nil)
@@ -94,4 +96,15 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 			e.post(func(now time.Time) { t.left(inst.ID); e.visit(t, now) })
 		},
 	})
+}
+
+// manualAt returns the time of a request, no two alike: it is part of the
+// instance's key.
+func (t *task) manualAt(now time.Time) time.Time {
+	at := now.Truncate(time.Microsecond)
+	if !at.After(t.lastManual) {
+		at = t.lastManual.Add(time.Microsecond)
+	}
+	t.lastManual = at
+	return at
 }

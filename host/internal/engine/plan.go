@@ -21,10 +21,15 @@ const (
 	farFuture = 200 * 365 * 24 * time.Hour
 )
 
-// Plan computes the first due time after now of a task whose schedule is new or
-// has changed, for a trigger that is not remote.
+// Plan computes the first due time of a task whose schedule is new or has
+// changed, for a trigger that is not remote; row.AnchorAt is when it was first
+// seen.
 func Plan(row *ax.TaskRow, trigger Trigger, now time.Time) error {
-	next, err := nextOf(trigger, now)
+	after := now
+	if row.Schedule.RepeatCount != nil && row.Schedule.Anchor.IsZero() {
+		after = row.AnchorAt.Add(-time.Microsecond) // the first due time is the anchor itself
+	}
+	next, err := nextOf(trigger, after)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,8 @@ type task struct {
 	tryAt   time.Time
 	backoff time.Duration
 
+	lastManual time.Time
+
 	active  []ax.InstanceID // DISPATCHED or RUNNING, oldest first
 	waiting []ax.Instance   // TRIGGERED, oldest first
 	// round bounds how many of waiting may start under OverlapDefer.

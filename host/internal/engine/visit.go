@@ -49,6 +49,9 @@ func (e *Engine) due(t *task, now time.Time) bool {
 	if t.def.Overlap == ax.OverlapDefer {
 		t.round = len(t.waiting)
 		e.startWaiting(t)
+		if t.full() {
+			t.round = 0 // the next chance is the next due time
+		}
 	}
 	if t.full() {
 		if t.st.NextAt.After(t.catchUp) {
@@ -136,10 +139,12 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 	inst := e.claim(old, place, now)
 	t.active = append(t.active, inst.ID)
 	task := t.def
+	e.starts.Add(1)
 	e.cfg.Writer.Submit(ax.Change{
 		Move:   &ax.Move{From: old.Status, Fence: old.Fence, New: inst},
 		Events: []ax.Event{e.claimEvent(&inst, now)},
 		Done: func(applied bool, err error) {
+			defer e.starts.Done()
 			if applied {
 				e.cfg.Dispatch.Start(ax.Attempt{Task: task, Instance: inst}, place)
 				return

@@ -98,7 +98,7 @@ func (e *Executor) Start(a ax.Attempt, room ax.Room) {
 	case ax.RoomNow:
 		e.wg.Go(func() { e.run(a) })
 	case ax.RoomQueue:
-		e.pool.enqueue(e.cfg.Jobs.Lane(a.Task), func() { e.claim(a) })
+		e.pool.enqueue(e.cfg.Jobs.Lane(a.Task), func() { e.wg.Go(func() { e.claim(a) }) })
 	case ax.RoomNone:
 	}
 }
@@ -107,22 +107,31 @@ func (e *Executor) Start(a ax.Attempt, room ax.Room) {
 func (e *Executor) claim(a ax.Attempt) {
 	now := time.Now()
 	inst := a.Instance.Claim(e.cfg.Node, e.cfg.Incarnation, now)
-	change := ax.Change{
+	applied, err := e.write(ax.Change{
 		Move:   &ax.Move{From: a.Instance.Status, Fence: a.Instance.Fence, New: inst},
 		Events: []ax.Event{e.event(&inst, now, ax.StageClaimed, "info", "claimed by "+e.cfg.Node)},
+	})
+	if err != nil {
+		e.cfg.Log.Error("cannot claim an instance, it stays for the next start of the host",
+			"instance_id", inst.ID, "task", a.Task.Name, "error", err)
 	}
-	change.Done = func(applied bool, err error) {
-		if err != nil {
-			e.cfg.Log.Error("cannot claim an instance, it stays for the next start of the host",
-				"instance_id", inst.ID, "task", a.Task.Name, "error", err)
-		}
-		if !applied {
-			e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
-			return
-		}
-		e.wg.Go(func() { e.run(ax.Attempt{Task: a.Task, Instance: inst}) })
+	if !applied {
+		e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
+		return
 	}
-	e.wg.Go(func() { e.cfg.Writer.Submit(change) })
+	e.run(ax.Attempt{Task: a.Task, Instance: inst})
+}
+
+// write submits a change and waits for the answer.
+func (e *Executor) write(c ax.Change) (applied bool, err error) {
+	done := make(chan struct{})
+	c.Done = func(ok bool, e error) {
+		applied, err = ok, e
+		close(done)
+	}
+	e.cfg.Writer.Submit(c)
+	<-done
+	return applied, err
 }
 
 // Cancel asks the attempt of an instance to end, with one of the causes of
@@ -149,8 +158,10 @@ func (e *Executor) Load() int {
 
 // Drain waits for the running attempts until ctx ends, then tells them to stop
 // with pluginapi.ErrDrain and waits for their outcomes to be handed to the
-// writer. No attempt may be started meanwhile.
+// writer. What waits in the queue stays DISPATCHED for the next start. Nothing
+// may be started meanwhile.
 func (e *Executor) Drain(ctx context.Context) {
+	e.pool.close()
 	done := make(chan struct{})
 	go func() { e.wg.Wait(); close(done) }()
 	select {
@@ -223,24 +234,19 @@ func (e *Executor) attempt(ctx context.Context, a *ax.Attempt, token string) (ou
 	return out
 }
 
-// bind writes the parameters into the row, so that a retry sees the same ones,
-// and waits for it.
+// bind writes the parameters into the row, so that a retry sees the same ones.
 func (e *Executor) bind(a *ax.Attempt, params json.RawMessage) error {
 	inst := a.Instance
 	inst.Params, inst.ParamsBound = params, true
-	done := make(chan error, 1)
-	e.cfg.Writer.Submit(ax.Change{
+	applied, err := e.write(ax.Change{
 		Move:   &ax.Move{From: ax.StatusRunning, Fence: inst.Fence, New: inst},
 		Events: []ax.Event{e.event(&inst, time.Now(), ax.StageParams, "info", "parameters: "+string(params))},
-		Done: func(applied bool, err error) {
-			if err == nil && !applied {
-				err = errors.New("the instance was taken over by another attempt")
-			}
-			done <- err
-		},
 	})
-	if err := <-done; err != nil {
+	switch {
+	case err != nil:
 		return err
+	case !applied:
+		return errors.New("the instance was taken over by another attempt")
 	}
 	a.Instance = inst
 	return nil

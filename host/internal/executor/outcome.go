@@ -21,9 +21,9 @@ const (
 )
 
 // Settle writes the end of an attempt: the final state, or RETRYING while the
-// retry policy grants another attempt. If the database is away it goes on
-// trying until the executor is stopped; the attempt is never made again
-// because of that.
+// retry policy grants another attempt, and returns when that is done. If the
+// database is away it goes on trying until the executor is stopped; the attempt
+// is never made again because of that.
 func (e *Executor) Settle(a ax.Attempt, out ax.Outcome) {
 	inst := a.Instance
 	inst.EndedAt, inst.Deferred, inst.CallbackHash, inst.DeadlineAt = out.EndedAt, false, "", time.Time{}
@@ -37,12 +37,10 @@ func (e *Executor) Settle(a ax.Attempt, out ax.Outcome) {
 		events = append(events, e.event(&inst, out.EndedAt, ax.StageRetryScheduled, "info",
 			fmt.Sprintf("attempt %d of %d follows in %s", inst.Attempt+1, a.Task.Retry.MaxAttempts(), delay)))
 	}
-	e.submit(ax.Change{
+	e.end(ax.Change{
 		Move:   &ax.Move{From: ax.StatusRunning, Fence: a.Instance.Fence, New: inst},
 		Events: events,
-	}, a, firstPause, func() {
-		e.cfg.Ended(ax.Ended{Task: a.Task, Instance: inst, Outcome: out, WillRetry: again})
-	})
+	}, a, ax.Ended{Task: a.Task, Instance: inst, Outcome: out, WillRetry: again})
 }
 
 // deferred notes that the job will report its end by a callback.
@@ -54,42 +52,46 @@ func (e *Executor) deferred(a ax.Attempt, out ax.Outcome, token string) {
 		inst.DeadlineAt = inst.StartedAt.Add(a.Task.Timeout)
 	}
 	now := time.Now()
-	e.submit(ax.Change{
+	e.end(ax.Change{
 		Move: &ax.Move{From: ax.StatusRunning, Fence: inst.Fence, New: inst},
 		Events: []ax.Event{e.event(&inst, now, ax.StageDeferred, "info",
 			"waits for the callback until "+inst.DeadlineAt.UTC().Format(time.RFC3339))},
-	}, a, firstPause, func() {
-		e.cfg.Ended(ax.Ended{Task: a.Task, Instance: inst, Outcome: out})
-	})
+	}, a, ax.Ended{Task: a.Task, Instance: inst, Outcome: out})
 }
 
-// submit writes a change, again and again while the database refuses.
-func (e *Executor) submit(change ax.Change, a ax.Attempt, pause time.Duration, written func()) {
-	change.Done = func(applied bool, err error) {
+// end writes the end of an attempt, again and again while the database refuses,
+// and tells of it.
+func (e *Executor) end(change ax.Change, a ax.Attempt, end ax.Ended) {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		applied, err := e.write(change)
 		switch {
 		case err == nil && applied:
-			written()
+			e.cfg.Ended(end)
+			return
 		case err == nil:
 			e.cfg.Log.Warn("the outcome of a stale attempt was not written: another one holds the instance",
 				"instance_id", a.Instance.ID, "task", a.Task.Name, "fence", a.Instance.Fence)
-		default:
-			e.cfg.Log.Error("cannot write an outcome, will try again",
-				"instance_id", a.Instance.ID, "task", a.Task.Name, "in", pause, "error", err)
-			e.wg.Go(func() { e.submitLater(change, a, pause, written) })
+			return
+		}
+		e.cfg.Log.Error("cannot write an outcome, will try again",
+			"instance_id", a.Instance.ID, "task", a.Task.Name, "in", pause, "error", err)
+		if !e.pause(pause) {
+			e.cfg.Log.Error("an outcome was not written; the instance will be found LOST at the next start",
+				"instance_id", a.Instance.ID, "task", a.Task.Name)
+			return
 		}
 	}
-	e.cfg.Writer.Submit(change)
 }
 
-func (e *Executor) submitLater(change ax.Change, a ax.Attempt, pause time.Duration, written func()) {
-	timer := time.NewTimer(pause)
+// pause waits, and reports false if the executor gives up meanwhile.
+func (e *Executor) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		e.submit(change, a, min(2*pause, lastPause), written)
+		return true
 	case <-e.ctx.Done():
-		e.cfg.Log.Error("an outcome was not written; the instance will be found LOST at the next start",
-			"instance_id", a.Instance.ID, "task", a.Task.Name)
+		return false
 	}
 }
 

@@ -22,6 +22,7 @@ type pool struct {
 	lanes   map[string]*lane
 	queue   []ticket // oldest first
 	refused bool
+	closed  bool
 }
 
 type lane struct{ running, places int }
@@ -70,7 +71,9 @@ func (p *pool) reserve(name string) ax.Room {
 // that worker taken.
 func (p *pool) enqueue(name string, start func()) {
 	p.mu.Lock()
-	p.queue = append(p.queue, ticket{name, start})
+	if !p.closed {
+		p.queue = append(p.queue, ticket{name, start})
+	}
 	p.mu.Unlock()
 	p.next()
 }
@@ -116,6 +119,13 @@ func (p *pool) next() {
 		p.mu.Unlock()
 		t.start()
 	}
+}
+
+// close forgets what waits and starts nothing more.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed, p.queue = true, nil
 }
 
 func (p *pool) counts() (running, queued int) {
