@@ -10,19 +10,19 @@ import (
 )
 
 // with calls the author's code on a prepared component of type T.
-func with[T any](s *Server, specID string, call func(T) error) *pb.Problem {
+func with[T any](s *Server, kind pluginapi.Kind, specID string, call func(T) error) *pb.Problem {
 	defer s.call()()
-	component, _, done, err := use[T](s.specs, specID)
+	component, sp, err := use[T](s.specs, kind, specID)
 	if err != nil {
 		return EncodeProblem(err)
 	}
-	defer s.finish(done)
+	defer s.unuse(sp)
 	return EncodeProblem(guard(func() error { return call(component) }))
 }
 
-// finish ends the use of a spec; nobody waits for the result of closing it.
-func (s *Server) finish(done func() error) {
-	if err := done(); err != nil {
+// unuse ends the use of a spec; nobody waits for the result of closing it.
+func (s *Server) unuse(sp *spec) {
+	if err := s.specs.unuse(sp); err != nil {
 		s.cfg.Log.Warn("releasing a component failed", "error", err)
 	}
 }
@@ -39,7 +39,7 @@ func (n notifierService) Notify(ctx context.Context, in *pb.NotifyRequest) (*pb.
 	if err := json.Unmarshal(in.GetMessage(), &msg); err != nil {
 		return &pb.NotifyReply{Problem: invalid("decode message", err)}, nil
 	}
-	return &pb.NotifyReply{Problem: with(n.server, in.GetSpecId(), func(to pluginapi.Notifier) error {
+	return &pb.NotifyReply{Problem: with(n.server, pluginapi.KindNotifier, in.GetSpecId(), func(to pluginapi.Notifier) error {
 		return to.Notify(ctx, msg)
 	})}, nil
 }
@@ -57,7 +57,7 @@ func (p paramsService) Resolve(ctx context.Context, in *pb.ResolveRequest) (*pb.
 		return &pb.ResolveReply{Problem: invalid("decode fire", err)}, nil
 	}
 	reply := &pb.ResolveReply{}
-	reply.Problem = with(p.server, in.GetSpecId(), func(provider pluginapi.ParamProvider) error {
+	reply.Problem = with(p.server, pluginapi.KindParams, in.GetSpecId(), func(provider pluginapi.ParamProvider) error {
 		params, err := provider.Params(ctx, fire)
 		if err != nil {
 			return err
@@ -95,7 +95,7 @@ func (l listenerService) Notice(ctx context.Context, in *pb.NoticeRequest) (*pb.
 			return &pb.NoticeReply{Problem: invalid("decode outcome", err)}, nil
 		}
 	}
-	return &pb.NoticeReply{Problem: with(l.server, in.GetSpecId(), func(to pluginapi.Listener) error {
+	return &pb.NoticeReply{Problem: with(l.server, pluginapi.KindListener, in.GetSpecId(), func(to pluginapi.Listener) error {
 		switch in.GetEvent() {
 		case EventBefore:
 			return to.Before(ctx, fire)

@@ -35,11 +35,11 @@ func (j jobService) Run(in *pb.RunRequest, stream grpc.ServerStreamingServer[pb.
 		ctx, stop = context.WithDeadlineCause(ctx, deadline, pluginapi.ErrTimeout)
 		defer stop()
 	}
-	job, _, done, err := use[pluginapi.Job](j.server.specs, in.GetSpecId())
+	job, sp, err := use[pluginapi.Job](j.server.specs, pluginapi.KindJob, in.GetSpecId())
 	if err != nil {
 		return stream.Send(outcomeEvent(&pb.RunOutcome{Problem: EncodeProblem(err)}))
 	}
-	defer j.server.finish(done)
+	defer j.server.unuse(sp)
 	fire, err := decodeFire(in.GetFire(), j.server.specs.zone)
 	if err != nil {
 		return stream.Send(outcomeEvent(&pb.RunOutcome{Problem: invalid("decode fire", err)}))

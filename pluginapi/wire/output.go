@@ -16,11 +16,11 @@ func cutLine(text string, more int) string {
 		return text
 	}
 	end := min(maxLine, len(text))
-	for cut := end; cut > end-utf8.UTFMax && cut > 0; cut-- {
-		if cut == len(text) || utf8.RuneStart(text[cut]) {
-			end = cut
+	for range utf8.UTFMax - 1 { // not in the middle of a character
+		if r, size := utf8.DecodeLastRuneInString(text[:end]); r != utf8.RuneError || size != 1 {
 			break
 		}
+		end--
 	}
 	return fmt.Sprintf("%s … [%d bytes cut off]", text[:end], len(text)-end+more)
 }

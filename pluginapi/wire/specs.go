@@ -214,20 +214,21 @@ func (s *specs) release(id string) error {
 	return nil
 }
 
-// use looks a spec up and keeps it open until done is called.
-func use[T any](s *specs, id string) (value T, sp *spec, done func() error, err error) {
+// use looks up a spec of the kind that goes with T and keeps it open until
+// unuse.
+func use[T any](s *specs, kind pluginapi.Kind, id string) (value T, sp *spec, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sp, ok := s.byID[id]
 	if !ok || sp.value == nil {
-		return value, nil, nil, problem(pb.Problem_UNKNOWN_SPEC, fmt.Sprintf("spec %q is not prepared", id))
+		return value, nil, problem(pb.Problem_UNKNOWN_SPEC, fmt.Sprintf("spec %q is not prepared", id))
 	}
 	value, ok = sp.value.(T)
-	if !ok {
-		return value, nil, nil, problem(pb.Problem_INVALID, fmt.Sprintf("spec %q is a %s", id, sp.kind))
+	if !ok || sp.kind != kind {
+		return value, nil, problem(pb.Problem_INVALID, fmt.Sprintf("spec %q is a %s, not a %s", id, sp.kind, kind))
 	}
 	sp.uses++
-	return value, sp, func() error { return s.unuse(sp) }, nil
+	return value, sp, nil
 }
 
 func (s *specs) unuse(sp *spec) error {

@@ -65,12 +65,12 @@ func late(reply *pb.NextReply, items []*pb.NextItem) *pb.NextReply {
 func (t triggerService) next(ctx context.Context, item *pb.NextItem) *pb.NextResult {
 	result := &pb.NextResult{SpecId: item.GetSpecId()}
 	defer t.server.call()()
-	trigger, sp, done, err := use[pluginapi.Trigger](t.server.specs, item.GetSpecId())
+	trigger, sp, err := use[pluginapi.Trigger](t.server.specs, pluginapi.KindTrigger, item.GetSpecId())
 	if err != nil {
 		result.Problem = EncodeProblem(err)
 		return result
 	}
-	defer t.server.finish(done)
+	defer t.server.unuse(sp)
 	err = guard(func() error {
 		q := query{
 			trigger: trigger, zone: sp.zone,
