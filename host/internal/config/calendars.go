@@ -33,35 +33,14 @@ type calendarDraft struct {
 
 // calendarFields are the keys of a calendar.
 func (c *calendarDraft) fields() []field {
-	var weekly []string
-	week := words(&weekly)
-	takeWeek := week.take
-	week.take = func(d *decoder, key string, n *yaml.Node) {
-		takeWeek(d, key, n)
-		c.spec.Weekly = []time.Weekday{}
-		for _, part := range weekly {
-			c.takeWeekdays(d, key, n, part)
-		}
-	}
-	short := *week.short
-	takeShort := short.take
-	short.take = func(d *decoder, key string, n *yaml.Node) {
-		takeShort(d, key, n)
-		c.takeWeekdays(d, key, n, weekly[0])
-	}
-	week.short = &short
-
-	var path string
-	var file *yaml.Node
-	pathRule := text(&path)
-	takePath := pathRule.take
-	pathRule.take = func(d *decoder, key string, n *yaml.Node) {
-		takePath(d, key, n)
-		file = n
-	}
+	var weekly string
+	var at *yaml.Node
+	week := listOf(noting(text(&weekly), &at), func() { c.spec.Weekly = []time.Weekday{} },
+		func() { c.takeWeekdays(at, weekly) })
+	file := noting(text(new(string)), &at)
 	return []field{
-		{"weekly", week},
-		{"files", listOf(pathRule, func() {}, func() { c.d.readHolidays(&c.spec, file) })},
+		{"weekly", orOne(week)},
+		{"files", orOne(listOf(file, func() {}, func() { c.d.readHolidays(&c.spec, at) }))},
 		{"open", dayRules(&c.spec.Open)},
 		{"closed", dayRules(&c.spec.Closed)},
 		{"extends", words(&c.extends)},
@@ -69,7 +48,7 @@ func (c *calendarDraft) fields() []field {
 }
 
 // takeWeekdays reads MON, MON-FRI, or several of them with commas.
-func (c *calendarDraft) takeWeekdays(d *decoder, key string, n *yaml.Node, list string) {
+func (c *calendarDraft) takeWeekdays(n *yaml.Node, list string) {
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		from, err := calendar.ParseWeekday(first)
@@ -78,7 +57,7 @@ func (c *calendarDraft) takeWeekdays(d *decoder, key string, n *yaml.Node, list 
 			to, err = calendar.ParseWeekday(last)
 		}
 		if err != nil {
-			d.fault(n, "%s: %v", key, err)
+			c.d.fault(n, "weekly: %v", err)
 			return
 		}
 		for day := from; ; day = (day + 1) % 7 {
@@ -218,10 +197,8 @@ func (l *loader) build(c *calendarDraft) *calendar.Calendar {
 	for _, parent := range c.extends {
 		draft, ok := l.calendarDrafts[parent]
 		if !ok {
-			if !l.incomplete {
-				c.d.fault(findText(c.given["extends"], parent), "extends: there is no calendar %q%s", parent,
-					insteadOf(parent, slices.DeleteFunc(sortedKeys(l.calendarDrafts), func(n string) bool { return n == name })))
-			}
+			others := slices.DeleteFunc(sortedKeys(l.calendarDrafts), func(n string) bool { return n == name })
+			c.d.unknownName("extends", findText(c.given["extends"], parent), "calendar", parent, others)
 			continue
 		}
 		if built := l.build(draft); built != nil {

@@ -16,10 +16,9 @@ import (
 // Catalog knows the components that plugins and the host itself offer.
 type Catalog interface {
 	// Lookup returns the JSON Schema of a component's settings. The error says
-	// why there is no such component, or that several plugins offer it.
+	// that there is no such component and what may be meant, or that several
+	// plugins offer it.
 	Lookup(kind pluginapi.Kind, use string) (schema json.RawMessage, err error)
-	// Names lists the components of a kind, for suggestions.
-	Names(kind pluginapi.Kind) []string
 }
 
 // use is one place where the configuration names a component.
@@ -98,7 +97,7 @@ func (k *checker) check(u *use) {
 	found := k.lookup(u)
 	switch {
 	case found.missing != nil:
-		k.fault(u.name, "%v%s", found.missing, k.instead(u))
+		k.fault(u.name, "%v%s", found.missing, k.otherKind(u))
 		k.faults[len(k.faults)-1].Missing = true
 		return
 	case found.broken != nil:
@@ -158,12 +157,15 @@ func compile(raw json.RawMessage) (any, *jsonschema.Schema, error) {
 	return text, schema, err
 }
 
-// instead says what to write in place of a component that is not there.
-func (k *checker) instead(u *use) string {
-	for _, other := range pluginapi.Kinds() {
-		if other != u.kind && slices.Contains(k.catalog.Names(other), u.Name) {
-			return fmt.Sprintf(": there is a %s with this name", other)
+// otherKind tells of a component with the name of one that is missing.
+func (k *checker) otherKind(u *use) string {
+	for _, kind := range pluginapi.Kinds() {
+		if kind == u.kind {
+			continue
+		}
+		if _, err := k.catalog.Lookup(kind, u.Name); err == nil {
+			return fmt.Sprintf("; there is a %s with this name", kind)
 		}
 	}
-	return insteadOf(u.Name, k.catalog.Names(u.kind))
+	return ""
 }

@@ -98,10 +98,16 @@ func (d *decoder) mismatch(r *rule, key string, n *yaml.Node) {
 func (r *rule) expectation() string {
 	switch r.kind {
 	case kindObject:
-		if r.short != nil {
-			return r.short.expectation() + " or keys with values"
+		keys := "keys with values"
+		if len(r.needs) > 0 {
+			keys = "keys such as " + r.needs[0] + ":"
+		} else if len(r.fields) > 0 {
+			keys = "keys such as " + r.fields[0].key + ":"
 		}
-		return "keys with values"
+		if r.short != nil {
+			return r.short.expectation() + " or " + keys
+		}
+		return keys
 	case kindArray:
 		if r.short != nil {
 			return r.short.expectation() + " or a list"
@@ -141,6 +147,8 @@ func (r *rule) remedy(n *yaml.Node) string {
 		return ": begin each entry with a dash"
 	case n.Kind != yaml.ScalarNode:
 		return ""
+	case r.kind == kindObject && slices.Equal(r.needs, []string{"use"}) && componentName.MatchString(n.Value):
+		return ": write {use: " + n.Value + "}"
 	case r.kind == kindBoolean && isYes(word):
 		return ": write true"
 	case r.kind == kindBoolean && isNo(word):
@@ -253,6 +261,7 @@ var misnomers = map[string]struct{ key, remedy string }{
 	"run":      {"job", "write job: {use: exec, with: {shell: …}}"},
 	"retries":  {"retry", "write retry: with a number, or with count: and delays:"},
 	"disabled": {"enabled", "write enabled: false"},
+	"timezone": {"defaults", "write it under defaults: or in a task"},
 	"webhook":  {"notifiers", "write notifiers: with a name and use: webhook"},
 	"jobs":     {"tasks", "write tasks:"},
 	"database": {"store", "write store: {dsn: …}"},

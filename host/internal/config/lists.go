@@ -20,16 +20,16 @@ func section(what string, fields ...field) rule {
 }
 
 // words is a list of texts; a single text may stand for a list of one.
-func words(to *[]string) rule {
-	var one string
-	single := text(&one)
+func words(to *[]string) rule { return orOne(listOfText(to)) }
+
+// orOne lets a single value stand in place of a list with this one element.
+func orOne(list rule) rule {
+	single := rule{kind: list.elem.kind}
 	single.take = func(d *decoder, key string, n *yaml.Node) {
-		text(&one).take(d, key, n)
-		*to = []string{one}
+		list.take(d, key, &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}})
 	}
-	r := listOfText(to)
-	r.short = &single
-	return r
+	list.short = &single
+	return list
 }
 
 // listOf is a list. begin is called before it, and each after each element

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,19 +135,14 @@ func (d *decoder) checkCalendars(s *scheduleDraft, given stated) {
 		s.OnClosed = cmp.Or(s.OnClosed, ax.ClosedSkip)
 	}
 	for _, name := range s.Calendars {
-		d.checkCalendar("calendars", given["trigger"], name)
+		d.checkCalendar("calendars", findText(given["trigger"], name), name)
 	}
 }
 
 func (d *decoder) checkCalendar(key string, n *yaml.Node, name string) {
-	if _, ok := d.calendars[name]; ok || d.incomplete {
-		return
+	if _, ok := d.calendars[name]; !ok {
+		d.unknownName(key, n, "calendar", name, sortedKeys(d.calendars))
 	}
-	if d.filled[n] {
-		d.fault(n, "%s: there is no calendar with the name in ${…}", key)
-		return
-	}
-	d.fault(n, "%s: there is no calendar %q%s", key, name, insteadOf(name, slices.Sorted(maps.Keys(d.calendars))))
 }
 
 // checkSchedule asks the host whether a schedule that is well formed can be

@@ -69,7 +69,7 @@ func (s *settings) fields() []field {
 			field{"queue", integer(&c.Executor.Queue, 1, maxWaiting)},
 			field{"grace", duration(&c.Executor.Grace, 0)})},
 		{"retention", duration(&c.Retention, time.Hour)},
-		{"include", listOf(noting(text(new(string)), &pattern), func() {}, func() { s.include = append(s.include, pattern) })},
+		{"include", orOne(listOf(noting(text(new(string)), &pattern), func() {}, func() { s.include = append(s.include, pattern) }))},
 		{"defaults", later(section("defaults", new(taskDraft).defaultFields()...), &s.defaults)},
 	}
 }
@@ -109,7 +109,7 @@ func policies(to *map[string]PluginPolicy) rule {
 		{"env", textMap(&p.Env)},
 		{"args", listOfText(&p.Args)},
 		{"sha256", noting(text(&p.SHA256), &sum)},
-		{"disabled", flag(&p.Disabled)},
+		{"disabled", boolean(&p.Disabled)},
 	}
 	elem := section("a plugin's policy", fields...)
 	r := named(elem)
@@ -149,7 +149,8 @@ func (d *decoder) finishSettings(s *settings) {
 	case isSQLite && file != "" && !strings.HasPrefix(file, "//"):
 		c.Store.DSN = "sqlite:" + beside(d.path, file)
 	default:
-		d.fault(s.dsn, "dsn: expected sqlite:PATH, such as sqlite:data/ax.db, got %s", d.show(s.dsn))
+		// What is there may have a password in it.
+		d.fault(s.dsn, "dsn: expected sqlite:PATH, such as sqlite:data/ax.db")
 	}
 	if s.listen != nil {
 		d.checkListen(c, s.listen)

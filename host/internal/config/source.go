@@ -153,6 +153,7 @@ func (d *decoder) scan(n *yaml.Node, depth int) {
 		d.fault(n, "&%s is an anchor in YAML, which is not supported: quote the text, or use defaults: for what tasks share", n.Anchor)
 	case n.Style&yaml.TaggedStyle != 0:
 		d.fault(n, "%s is a tag in YAML, which is not supported: quote the text if it begins with !", n.Tag)
+		n.Kind = 0
 	}
 	switch n.Kind {
 	case yaml.ScalarNode:

@@ -88,7 +88,7 @@ func (t *taskDraft) fields() []field {
 		{"name", name(&t.Name)},
 		{"description", text(&t.Description)},
 		{"labels", textMap(&t.Labels)},
-		{"enabled", flag(&t.Enabled)},
+		{"enabled", boolean(&t.Enabled)},
 		{"job", t.job.rule()},
 		{"params", rule{kind: kindObject, take: func(d *decoder, key string, n *yaml.Node) {
 			t.params = n

@@ -47,8 +47,8 @@ func (d *decoder) readTask(r *taskReader, n *yaml.Node) {
 	t.given = d.object("a task", n, r.fields, taskNeeds()...)
 	what := "the task"
 	if t.Name != "" {
-		what = fmt.Sprintf("task %q", t.Name)
-		d.checkUnique(r, t, n)
+		what = "task " + d.show(t.given["name"])
+		d.checkUnique(r, t)
 	}
 	d.settle(t)
 	d.checkNotify(t, n)
@@ -64,10 +64,10 @@ func (d *decoder) readTask(r *taskReader, n *yaml.Node) {
 }
 
 // checkUnique reports a second task of one name; both places are named.
-func (d *decoder) checkUnique(r *taskReader, t *taskDraft, n *yaml.Node) {
+func (d *decoder) checkUnique(r *taskReader, t *taskDraft) {
 	pos := d.at(t.given["name"])
 	if before, ok := r.seen[t.Name]; ok {
-		d.faultAt(pos, "there is another task %q in %s: rename one of them", t.Name, before)
+		d.faultAt(pos, "there is another task %s in %s: rename one of them", d.show(t.given["name"]), before)
 		return
 	}
 	r.seen[t.Name] = pos
@@ -85,9 +85,21 @@ func (d *decoder) checkNotify(t *taskDraft, n *yaml.Node) {
 		return // says nothing, and what comes from the defaults was checked there
 	}
 	for _, receiver := range t.Notify.To {
-		if _, ok := d.notifiers[receiver]; !ok && !d.incomplete {
-			d.fault(findText(at, receiver), "notify: there is no notifier %q%s", receiver, insteadOf(receiver, sortedKeys(d.notifiers)))
+		if _, ok := d.notifiers[receiver]; !ok {
+			d.unknownName("notify", findText(at, receiver), "notifier", receiver, sortedKeys(d.notifiers))
 		}
+	}
+}
+
+// unknownName reports a name that nothing has. If a file could not be read the
+// name may be in there, and nothing is said.
+func (d *decoder) unknownName(key string, n *yaml.Node, what, name string, known []string) {
+	switch {
+	case d.incomplete:
+	case d.filled[n]:
+		d.fault(n, "%s: there is no %s with the name in ${…}", key, what)
+	default:
+		d.fault(n, "%s: there is no %s %q%s", key, what, name, insteadOf(name, known))
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -87,12 +88,12 @@ func choice[T ~string](to *T, words ...T) rule {
 func integer(to *int, lo, hi int) rule {
 	r := rule{kind: kindInteger, lo: lo, hi: hi}
 	r.take = func(d *decoder, key string, n *yaml.Node) {
-		if n.Tag != "!!int" && !d.filled[n] {
-			d.mismatch(&r, key, n)
-			return
-		}
 		if problem := d.numberProblem(n); problem != "" {
 			d.fault(n, "%s: %s", key, problem)
+			return
+		}
+		if n.Tag != "!!int" && !d.filled[n] {
+			d.mismatch(&r, key, n)
 			return
 		}
 		value, err := strconv.Atoi(n.Value)
@@ -108,6 +109,9 @@ func integer(to *int, lo, hi int) rule {
 // numberProblem refuses numbers that YAML does not read as they look: 010 is
 // 8 to it, and so is 08; 1_000, 0x10 and .inf are numbers.
 func (d *decoder) numberProblem(n *yaml.Node) string {
+	if n.Tag != "!!int" && n.Tag != "!!float" {
+		return ""
+	}
 	digits := strings.TrimLeft(n.Value, "+-")
 	switch {
 	case len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9':
@@ -141,8 +145,8 @@ func number(to *float64, lo, hi float64) rule {
 	return r
 }
 
-// flag is true or false.
-func flag(to *bool) rule {
+// boolean is true or false.
+func boolean(to *bool) rule {
 	r := rule{kind: kindBoolean}
 	r.take = func(d *decoder, key string, n *yaml.Node) {
 		switch value := strings.ToLower(n.Value); {
@@ -169,14 +173,14 @@ func duration(to *time.Duration, lo time.Duration) rule {
 		}
 		value, err := pluginapi.ParseDuration(n.Value)
 		switch {
-		case err != nil && d.filled[n], err != nil && !startsWithDigit(n.Value):
-			d.mismatch(&r, key, n)
+		case err != nil && strings.HasPrefix(n.Value, "-") && !d.filled[n]:
+			d.fault(n, "%s: a duration cannot be negative, got %s", key, d.show(n))
+		case err != nil && overflows(n.Value), value.Std() > maxDuration:
+			d.fault(n, "%s: expected at most 10 years (3650d), got %s", key, d.show(n))
 		case err != nil:
-			d.fault(n, "%s: %v", key, err)
+			d.mismatch(&r, key, n)
 		case value.Std() < lo:
 			d.fault(n, "%s: expected at least %s, got %s", key, pluginapi.Duration(lo), d.show(n))
-		case value.Std() > maxDuration:
-			d.fault(n, "%s: expected at most 10 years (3650d), got %s", key, d.show(n))
 		default:
 			*to = value.Std()
 		}
@@ -184,6 +188,8 @@ func duration(to *time.Duration, lo time.Duration) rule {
 	return r
 }
 
-func startsWithDigit(text string) bool {
-	return text != "" && (text[0] >= '0' && text[0] <= '9' || text[0] == '-')
-}
+// overflows reports whether a text that is refused as a duration looks like
+// one: it is too long, then.
+func overflows(text string) bool { return durationForm.MatchString(text) }
+
+var durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h|d|w))+$`)

@@ -22,7 +22,6 @@ var zoneAliases = map[string]string{
 	"pst": "America/Los_Angeles", "pdt": "America/Los_Angeles", "ist": "Asia/Kolkata or Europe/Dublin",
 	"bst": "Europe/London", "cest": "Europe/Berlin", "jst": "Asia/Tokyo", "z": "UTC",
 	"utc+8": "Asia/Shanghai", "gmt+8": "Asia/Shanghai", "utc+08:00": "Asia/Shanghai", "+08:00": "Asia/Shanghai",
-	"local": "the name of the zone, since hosts may differ",
 }
 
 // zone is the name of a time zone. The location is kept beside it.
@@ -34,7 +33,7 @@ func zone(to *string) rule {
 			return
 		}
 		if d.zone(n.Value) == nil {
-			d.fault(n, "%s: unknown time zone %s%s", key, d.show(n), suggestZone(n.Value))
+			d.fault(n, "%s: %s is no time zone%s", key, d.show(n), d.suggestZone(n))
 			return
 		}
 		*to = n.Value
@@ -57,7 +56,14 @@ func (l *loader) zone(name string) *time.Location {
 	return loc
 }
 
-func suggestZone(name string) string {
+func (d *decoder) suggestZone(n *yaml.Node) string {
+	name := n.Value
+	if strings.EqualFold(name, "local") {
+		return ", since it differs from host to host: write the name of the zone"
+	}
+	if d.filled[n] {
+		name = ""
+	}
 	if alias, ok := zoneAliases[strings.ToLower(name)]; ok {
 		return ", did you mean " + alias + "?"
 	}
