@@ -1,6 +1,7 @@
 package cron_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -130,4 +131,31 @@ func (g generator) around(near, lo, hi int) int {
 		return lo + g.IntN(hi-lo+1)
 	}
 	return min(hi, max(lo, near-2+g.IntN(5)))
+}
+
+// zone draws a zone file (RFC 9636, version 1) whose clock jumps some times
+// after at, with more than a minute in between, and then no more.
+func (g generator) zone(at time.Time) []byte {
+	const types = 6
+	jumps := 1 + g.IntN(8)
+	data := append([]byte("TZif"), make([]byte, 16)...) // version 1
+	for _, n := range []int{0, 0, 0, jumps, types, 4} { // UT, standard, leap seconds, jumps, types, name bytes
+		data = binary.BigEndian.AppendUint32(data, uint32(n))
+	}
+	when := at.Unix() % (1 << 31)
+	for range jumps {
+		when = min(when+61+g.Int64N(1<<(8+g.IntN(9))), 1<<31-1)
+		data = binary.BigEndian.AppendUint32(data, uint32(when))
+	}
+	for range jumps {
+		data = append(data, byte(g.IntN(types)))
+	}
+	for range types {
+		offset := int32(g.IntN(105)-52) * 900 // 13 hours to both sides
+		if g.IntN(4) == 0 {
+			offset += int32(g.IntN(900))
+		}
+		data = append(binary.BigEndian.AppendUint32(data, uint32(offset)), 0, 0) // no summer time, first name
+	}
+	return append(data, "INV\x00"...)
 }

@@ -70,6 +70,22 @@ func TestAgainstReference(t *testing.T) {
 	})
 }
 
+// TestInventedZones compares in zones that no government has thought of yet:
+// up to eight jumps of any size within minutes or days.
+func TestInventedZones(t *testing.T) {
+	t.Parallel()
+	compare(t, func(t *testing.T, g generator) int {
+		at := time.Unix(g.Int64N(7_000_000_000), 0)
+		loc, err := time.LoadLocationFromTZData("Invented", g.zone(at))
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		near := reading(loc, at.Add(time.Duration(g.IntN(8))*time.Hour))
+		return compareAround(t, g, g.expression(near), loc, at.Add(time.Duration(g.IntN(20))*time.Hour))
+	})
+}
+
 // compareAround compares the answers of an expression for times around at
 // and returns how many.
 func compareAround(t *testing.T, g generator, expr string, loc *time.Location, at time.Time) int {
@@ -124,51 +140,6 @@ func lastBefore(fires []time.Time, q time.Time) time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-// TestDatesAgainstReference compares long runs of days, where only the
-// calendar matters.
-func TestDatesAgainstReference(t *testing.T) {
-	t.Parallel()
-	const days = 1500
-	compare(t, func(t *testing.T, g generator) int {
-		start := time.Date(1995+g.IntN(150), time.Month(1+g.IntN(12)), 1+g.IntN(31), 12, 0, 0, 0, time.UTC)
-		words := strings.Fields(g.expression(start))
-		if len(words) == 5 {
-			words[0], words[1] = "0", "12"
-		} else {
-			words[0], words[1], words[2] = "0", "0", "12"
-		}
-		expr := strings.Join(words, " ")
-		s, err := cron.Parse(expr, cron.Options{})
-		if err != nil {
-			t.Errorf("generated %q: %v", expr, err)
-			return 0
-		}
-		r := newReference(expr)
-		compared := 0
-		last := start
-		for at := range days {
-			d := start.AddDate(0, 0, at+1)
-			if !r.day(d) {
-				continue
-			}
-			if got := s.Next(last); !got.Equal(d) {
-				t.Errorf("%q: Next(%s) = %s, want %s", expr, last, got, d)
-			}
-			if got := s.Prev(d); last != start && !got.Equal(last) {
-				t.Errorf("%q: Prev(%s) = %s, want %s", expr, d, got, last)
-			}
-			last = d
-			if compared += 2; compared > 60 || t.Failed() {
-				return compared
-			}
-		}
-		if got := s.Next(last); !got.IsZero() && got.Before(start.AddDate(0, 0, days)) {
-			t.Errorf("%q: Next(%s) = %s, want none within %d days", expr, last, got, days)
-		}
-		return compared + 1
-	})
 }
 
 // clockChanges are the times at which a zone's clock jumps.

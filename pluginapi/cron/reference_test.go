@@ -33,27 +33,27 @@ func newReference(expr string) *reference {
 // fires in a zone.
 func (r *reference) fires(loc *time.Location, from, to time.Time) []time.Time {
 	var fires []time.Time
-	before := offsetsBefore(loc, from)
+	past := historyBefore(loc, from)
 	was := offset(loc, from.Add(-time.Second))
 	for t := from; t.Before(to); t = t.Add(time.Second) {
 		is := offset(loc, t)
 		now := t.UTC().Add(is)
+		leapt := false
 		if is != was {
-			before = append(before, was)
-			if r.leapt(loc, t, is-was, before) {
-				fires = append(fires, t)
-				was = is
-				continue
-			}
+			g := gap{t.UTC().Add(was), now}
+			past.offsets = append(past.offsets, was)
+			leapt = r.leapt(t, g, past)
+			past.gaps = append(past.gaps, g)
 		}
 		was = is
-		if !r.minute(now) {
+		switch {
+		case leapt:
+			fires = append(fires, t)
+		case !r.minute(now):
 			if offset(loc, t.Add(time.Minute)) == is { // nothing can happen in this minute
 				t = t.Add(time.Duration(59-now.Second()) * time.Second)
 			}
-			continue
-		}
-		if r.value(0, now.Second()) && (r.elapsed() || !shown(loc, t, now, before)) {
+		case r.value(0, now.Second()) && (r.elapsed() || !past.reached(t, now)):
 			fires = append(fires, t)
 		}
 	}
@@ -66,19 +66,21 @@ func (r *reference) elapsed() bool {
 	return r.fields[0][0] == '*' || r.fields[1][0] == '*' || r.fields[2][0] == '*'
 }
 
+// gap is what a jump leaves out: the readings from start until before end.
+type gap struct{ start, end time.Time }
+
 // leapt: a local time that the jump at t skips fires once, at the first
 // instant after the gap.
-func (r *reference) leapt(loc *time.Location, t time.Time, jump time.Duration, before []time.Duration) bool {
+func (r *reference) leapt(t time.Time, g gap, past history) bool {
 	if r.elapsed() {
 		return false
 	}
-	now := reading(loc, t)
-	for c := now.Add(-jump); c.Before(now); {
+	for c := g.start; c.Before(g.end); {
 		if !r.minute(c) {
 			c = c.Truncate(time.Minute).Add(time.Minute)
 			continue
 		}
-		if r.value(0, c.Second()) && !shown(loc, t, c, before) {
+		if r.value(0, c.Second()) && !past.reached(t, c) {
 			return true
 		}
 		c = c.Add(time.Second)
@@ -86,24 +88,43 @@ func (r *reference) leapt(loc *time.Location, t time.Time, jump time.Duration, b
 	return false
 }
 
-// shown reports whether the clock showed a reading before t. It can only
-// have done so with one of the offsets of the day before.
-func shown(loc *time.Location, t, reading time.Time, before []time.Duration) bool {
-	return slices.ContainsFunc(before, func(o time.Duration) bool {
+// history is what a clock did in the last day.
+type history struct {
+	loc     *time.Location
+	offsets []time.Duration
+	gaps    []gap
+}
+
+// reached reports whether the clock showed a reading before t, or leapt over
+// it.
+func (h history) reached(t, reading time.Time) bool {
+	return slices.ContainsFunc(h.offsets, func(o time.Duration) bool {
 		earlier := reading.Add(-o)
-		return earlier.Before(t) && offset(loc, earlier) == o
+		return earlier.Before(t) && offset(h.loc, earlier) == o
+	}) || slices.ContainsFunc(h.gaps, func(g gap) bool {
+		return !reading.Before(g.start) && reading.Before(g.end)
 	})
 }
 
-// offsetsBefore returns the offsets of the day before t.
-func offsetsBefore(loc *time.Location, t time.Time) []time.Duration {
-	var offsets []time.Duration
-	for back := time.Duration(0); back < 30*time.Hour; back += 15 * time.Minute {
-		if o := offset(loc, t.Add(-back)); !slices.Contains(offsets, o) {
-			offsets = append(offsets, o)
+// historyBefore looks at the clock every minute, and every second where it
+// jumps.
+func historyBefore(loc *time.Location, end time.Time) history {
+	t := end.Add(-30 * time.Hour)
+	was := offset(loc, t)
+	past := history{loc: loc, offsets: []time.Duration{was}}
+	for t.Before(end) {
+		if offset(loc, t.Add(time.Minute)) == was {
+			t = t.Add(time.Minute)
+			continue
+		}
+		t = t.Add(time.Second)
+		if is := offset(loc, t); is != was && t.Before(end) {
+			past.offsets = append(past.offsets, is)
+			past.gaps = append(past.gaps, gap{t.UTC().Add(was), t.UTC().Add(is)})
+			was = is
 		}
 	}
-	return offsets
+	return past
 }
 
 func offset(loc *time.Location, t time.Time) time.Duration {
