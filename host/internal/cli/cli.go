@@ -1,0 +1,206 @@
+// Package cli is the program "ax": the commands that start, check and prepare
+// a host, and those that talk to one over its API. What needs the rest of the
+// host comes in through Deps.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/trigger"
+	"github.com/axsched/ax/pluginapi/calendar"
+)
+
+// Defaults of flags.
+const (
+	defaultAddr   = "http://127.0.0.1:8090"
+	defaultConfig = "config.yaml"
+)
+
+// Deps is what the commands take from their surroundings. A command whose
+// function is nil is left out of the program.
+type Deps struct {
+	Version string
+	// Serve runs a host until ctx ends.
+	Serve func(ctx context.Context, o ServeOptions) error
+	// Validate checks a configuration. Faults are in the report; the error
+	// tells why there is none.
+	Validate func(ctx context.Context, path string) (Report, error)
+	// Migrate brings the database of a configuration up to date.
+	Migrate func(ctx context.Context, o MigrateOptions) (MigrateReport, error)
+	// OpenNext reads what "ax next" needs of a configuration.
+	OpenNext func(ctx context.Context, path string) (*NextSource, error)
+	// Address returns the http.listen of a configuration.
+	Address func(path string) (string, error)
+
+	In       io.Reader
+	Out, Err io.Writer
+	Now      func() time.Time
+	// Zone is the one in which times are shown.
+	Zone *time.Location
+	// Env returns the value of an environment variable, or "".
+	Env func(name string) string
+}
+
+// ServeOptions are the flags of "ax serve".
+type ServeOptions struct {
+	Config string
+}
+
+// Report is what "ax validate" found.
+type Report struct {
+	Tasks     int           `json:"tasks"`
+	Calendars int           `json:"calendars"`
+	Plugins   int           `json:"plugins"`
+	Faults    config.Faults `json:"-"`
+	Warnings  config.Faults `json:"-"`
+}
+
+// MigrateOptions are the flags of "ax migrate".
+type MigrateOptions struct {
+	Config string
+	// DSN replaces that of the configuration, for an account that may change
+	// the schema.
+	DSN    string
+	DryRun bool
+}
+
+// MigrateReport says what a migration did, or would do.
+type MigrateReport struct {
+	From    int      `json:"from"`
+	To      int      `json:"to"`
+	Applied []string `json:"applied"`
+}
+
+// NextSource is a configuration with its plugins, for computing due times.
+type NextSource struct {
+	Tasks     []ax.Task
+	Calendars map[string]*calendar.Calendar
+	Plugins   trigger.Plugins
+	// Close stops the plugins.
+	Close func()
+}
+
+// program is a run of the command line.
+type program struct {
+	Deps
+	addr       string
+	configPath string
+	output     string
+}
+
+// Run runs the command line and returns the exit code of the process. Errors
+// are written to d.Err.
+func Run(ctx context.Context, d Deps, args []string) int {
+	p := &program{Deps: d}
+	root := p.root()
+	root.SetArgs(args)
+	root.SetIn(d.In)
+	root.SetOut(d.Out)
+	root.SetErr(d.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	code := codeOf(ctx, err)
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(d.Err, "ax: "+text)
+	}
+	if code == ExitUsage {
+		fmt.Fprintln(d.Err, `"ax COMMAND --help" shows how a command is used`)
+	}
+	return code
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ax",
+		Short: "A scheduler for tasks that are plugins",
+		Long: `ax runs tasks at their due times, in plugins, and keeps a record of every run.
+
+A host is started with "ax serve". The other commands talk to a host, or check
+and compute things without one: validate, next (with --config) and migrate.
+` + exitCodeHelp + `
+Environment:
+  AX_ADDR    address of the host, if --addr is not given
+  AX_CONFIG  configuration file, if --config is not given`,
+		Example: `  ax serve --config config.yaml
+  ax tasks
+  ax run nightly-report --wait
+  ax logs -f 7212883712040960`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	flags := root.PersistentFlags()
+	flags.StringVar(&p.addr, "addr", "", "address of the host (default $AX_ADDR, else http.listen of --config, else "+defaultAddr+")")
+	flags.StringVarP(&p.configPath, "config", "c", "", "configuration file (default $AX_CONFIG, else "+defaultConfig+")")
+	flags.StringVarP(&p.output, "output", "o", "table", "how to show results: table for people, json for programs")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if p.output != "table" && p.output != "json" {
+			return usage(fmt.Errorf("-o %s: expected table or json", p.output))
+		}
+		return nil
+	}
+	p.complete(root, "output", "table", "json")
+	root.AddGroup(
+		&cobra.Group{ID: "host", Title: "Run a host:"},
+		&cobra.Group{ID: "tasks", Title: "Tasks and their runs:"},
+	)
+	p.addHostCommands(root)
+	p.addClientCommands(root)
+	return root
+}
+
+// command completes a command: its group, and errors that count as failures
+// of the command, not of its usage.
+func command(c *cobra.Command, group string, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	c.GroupID = group
+	if c.Args == nil {
+		c.Args = cobra.NoArgs
+	}
+	check := c.Args
+	c.Args = func(cmd *cobra.Command, args []string) error { return usage(check(cmd, args)) }
+	c.RunE = func(cmd *cobra.Command, args []string) error { return failed(run(cmd, args)) }
+	return c
+}
+
+// complete offers fixed values for a flag in shells.
+func (p *program) complete(c *cobra.Command, flag string, values ...string) {
+	// The only errors are a flag that does not exist or is completed twice.
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+}
+
+// configFile returns the path of the configuration to use.
+func (p *program) configFile() string {
+	for _, path := range []string{p.configPath, p.Env("AX_CONFIG")} {
+		if path != "" {
+			return path
+		}
+	}
+	return defaultConfig
+}
+
+// json reports whether results are for programs.
+func (p *program) json() bool { return p.output == "json" }
+
+// Std returns the parts of Deps that belong to the process.
+func Std() Deps {
+	return Deps{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Now: time.Now, Zone: time.Local, Env: os.Getenv,
+	}
+}
+
+// dashed joins lines of an indented list.
+func dashed(lines []string) string { return "  - " + strings.Join(lines, "\n  - ") }

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/trigger"
+)
+
+const nextHelp = `Compute due times. There are four ways:
+
+  ax next TASK…              of tasks of a running host
+  ax next TASK… -c FILE      of tasks of a configuration, without a host
+  ax next --cron EXPR …      of a schedule given by flags (or --every, --at),
+                             without a host
+  ax next --stdin            of many schedules, without a host: each line of the
+                             input is a JSON object, and so is each line of the
+                             output, in the same order
+
+A line of input has the words of the configuration: exactly one of "cron",
+"every", "at" and "trigger" ({"use": NAME, "with": {…}, "calendars": […]}), and
+"timezone" (default UTC), "calendar", "on_closed", "anchor", "repeat_count",
+"from", "until"; besides, "id" (any value, returned as it is), "after" (default
+now) and "n" (default 5). Calendars and plugin triggers need -c FILE. The answer
+is {"id": …, "next": [TIMES]}, with no times if it is never due again, or
+{"id": …, "error": TEXT}; a line with an error does not stop the rest. Schedules
+that draw times at random take the id for the name of the task.
+
+Times are strictly after --after. An interval with a repeat count and no anchor
+is taken as first seen at that time.`
+
+// nextFlags are the flags of "ax next".
+type nextFlags struct {
+	question
+	n     int
+	count int // repeat count, -1 for none
+	stdin bool
+}
+
+func (p *program) nextCommand() *cobra.Command {
+	var f nextFlags
+	c := command(&cobra.Command{
+		Use:   "next [TASK…]",
+		Short: "Compute the next due times",
+		Long:  nextHelp,
+		Example: `  ax next nightly-report
+  ax next nightly-report -c config.yaml -n 10
+  ax next --cron '0 0 10 ? * MON-FRI' --timezone Asia/Shanghai --after 2026-01-01T00:00:00Z
+  ax next --cron '0 0 2 ? * 6L' --calendar cn --on-closed next -c config.yaml
+  echo '{"id": 1, "every": "36h", "anchor": "2026-01-01", "n": 3}' | ax next --stdin`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: p.taskNames,
+	}, "tasks", func(cmd *cobra.Command, args []string) error { return p.next(cmd, &f, args) })
+	flags := c.Flags()
+	flags.StringVar(&f.Cron, "cron", "", "cron expression of 5, 6 or 7 fields")
+	flags.StringVar(&f.Every, "every", "", "interval, such as 90s or 36h")
+	flags.StringVar(&f.At, "at", "", "a single time")
+	flags.StringVar(&f.Timezone, "timezone", "", "time zone of the schedule (default UTC)")
+	flags.StringVar(&f.Calendar, "calendar", "", "calendar of the configuration whose closed days are left out")
+	flags.StringVar((*string)(&f.OnClosed), "on-closed", "", "what becomes of times on closed days: skip, previous or next")
+	flags.StringVar(&f.Anchor, "anchor", "", "time to which --every is aligned")
+	flags.IntVar(&f.count, "repeat-count", -1, "how often --every is repeated after its first time (default no end)")
+	flags.StringVar(&f.From, "from", "", "no times before this one")
+	flags.StringVar(&f.Until, "until", "", "only times before this one")
+	flags.StringVar(&f.After, "after", "", "times strictly after this one (default now)")
+	flags.IntVarP(&f.n, "number", "n", defaultTimes, "how many times")
+	flags.BoolVar(&f.stdin, "stdin", false, "read schedules from the standard input, a JSON object a line")
+	c.MarkFlagsMutuallyExclusive("cron", "every", "at", "stdin")
+	p.complete(c, "on-closed", "skip", "previous", "next")
+	return c
+}
+
+// next decides which of the four ways it is.
+func (p *program) next(cmd *cobra.Command, f *nextFlags, tasks []string) error {
+	inline := f.Cron != "" || f.Every != "" || f.At != ""
+	switch {
+	case len(tasks) > 0 && (inline || f.stdin):
+		return usage(errors.New("give either tasks or a schedule"))
+	case len(tasks) == 0 && !inline && !f.stdin:
+		return usage(errors.New("say what to compute: a task, --cron, --every, --at or --stdin"))
+	}
+	f.N = &f.n
+	if f.count >= 0 {
+		f.RepeatCount = &f.count
+	}
+	source := &NextSource{Close: func() {}}
+	if cmd.Flags().Changed("config") {
+		if p.OpenNext == nil {
+			return usage(errors.New("this program cannot read configurations"))
+		}
+		opened, err := p.OpenNext(cmd.Context(), p.configPath)
+		if err != nil {
+			return p.withFaults(err)
+		}
+		source = opened
+	} else if len(tasks) > 0 {
+		return p.nextOfHost(cmd, f, tasks)
+	}
+	defer source.Close()
+	switch {
+	case f.stdin:
+		return p.nextLines(cmd.Context(), source)
+	case inline:
+		return p.nextInline(cmd.Context(), source, f.question)
+	default:
+		return p.nextOfFile(cmd.Context(), source, f.question, tasks)
+	}
+}
+
+// nextOfHost asks a host for due times of its tasks.
+func (p *program) nextOfHost(cmd *cobra.Command, f *nextFlags, tasks []string) error {
+	host, err := p.client(cmd)
+	if err != nil {
+		return err
+	}
+	query := url.Values{"n": {strconv.Itoa(f.n)}}
+	if f.After != "" {
+		after, err := config.ParseInstant(f.After, p.Zone)
+		if err != nil {
+			return usage(fmt.Errorf("--after: %w", err))
+		}
+		query.Set("after", after.Format(time.RFC3339Nano))
+	}
+	for _, task := range tasks {
+		var answer api.NextTimes
+		if err := host.get(cmd.Context(), taskPath(task, "next"), query, &answer); err != nil {
+			return err
+		}
+		if err := p.showTimes(task, answer.Times, len(tasks) > 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextOfFile computes due times of tasks of a configuration.
+func (p *program) nextOfFile(ctx context.Context, source *NextSource, q question, names []string) error {
+	after, n, err := q.span(p.Now(), p.Zone)
+	if err != nil {
+		return usage(err)
+	}
+	for _, name := range names {
+		task, err := source.find(name)
+		if err != nil {
+			return err
+		}
+		times, err := source.times(ctx, task.Name, task.Schedule, after, n)
+		if err != nil {
+			return fmt.Errorf("task %s: %w", name, err)
+		}
+		if err := p.showTimes(name, times, len(names) > 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextInline computes due times of the schedule that the flags give.
+func (p *program) nextInline(ctx context.Context, source *NextSource, q question) error {
+	times, err := source.answer(ctx, q, p.Now())
+	if err != nil {
+		return usage(err)
+	}
+	return p.showTimes("", times, false)
+}
+
+// answer computes the due times that a question asks for.
+func (s *NextSource) answer(ctx context.Context, q question, now time.Time) ([]time.Time, error) {
+	schedule, err := q.schedule()
+	if err != nil {
+		return nil, err
+	}
+	zone, err := trigger.Zone(schedule.Timezone)
+	if err != nil {
+		return nil, err
+	}
+	after, n, err := q.span(now, zone)
+	if err != nil {
+		return nil, err
+	}
+	// The name decides what is random in a schedule.
+	return s.times(ctx, strings.Trim(string(q.ID), `"`), schedule, after, n)
+}
+
+// times computes n due times, or as many as there are.
+func (s *NextSource) times(ctx context.Context, task string, schedule ax.Schedule, after time.Time, n int) ([]time.Time, error) {
+	trig, err := trigger.Compile(trigger.Spec{
+		Schedule: schedule, Task: task, Calendars: s.Calendars, Plugins: s.Plugins, AnchorAt: after,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var times []time.Time
+	for len(times) < n {
+		more, exhausted, err := trig.Next(ctx, after, time.Time{}, n-len(times))
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, more...)
+		if exhausted || len(more) == 0 {
+			break
+		}
+		after = more[len(more)-1]
+	}
+	return times, nil
+}
+
+// showTimes writes the due times of a task, a line each.
+func (p *program) showTimes(task string, times []time.Time, named bool) error {
+	answer := struct {
+		Task string      `json:"task,omitempty"`
+		Next []time.Time `json:"next"`
+	}{task, append([]time.Time{}, times...)}
+	return p.show(answer, func() string {
+		var b strings.Builder
+		if named {
+			fmt.Fprintf(&b, "%s:\n", printable(task))
+		}
+		for _, t := range times {
+			fmt.Fprintf(&b, "%s (%s)\n", t.Format("2006-01-02 15:04:05 -07:00 Mon"), distance(t.Sub(p.Now())))
+		}
+		if len(times) == 0 {
+			b.WriteString("never\n")
+		}
+		return b.String()
+	})
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/axsched/ax/host/internal/api"
+)
+
+func (p *program) addClientCommands(root *cobra.Command) {
+	root.AddCommand(
+		p.tasksCommand(), p.runCommand(), p.nextCommand(), p.pauseCommand(), p.resumeCommand(),
+		p.instancesCommand(), p.logsCommand(), p.cancelCommand(),
+		p.pluginsCommand(), p.reloadCommand(), p.healthCommand(),
+	)
+}
+
+func (p *program) pluginsCommand() *cobra.Command {
+	c := command(&cobra.Command{
+		Use:     "plugins",
+		Short:   "List the plugins of a host",
+		Example: "  ax plugins\n  ax plugins reset random",
+	}, "host", func(cmd *cobra.Command, _ []string) error {
+		host, err := p.client(cmd)
+		if err != nil {
+			return err
+		}
+		var list api.PluginList
+		if err := host.get(cmd.Context(), api.Base+"/plugins", nil, &list); err != nil {
+			return err
+		}
+		return p.show(list, func() string { return pluginsText(list.Plugins) })
+	})
+	c.AddCommand(p.resetCommand())
+	return c
+}
+
+func pluginsText(plugins []api.PluginView) string {
+	t := newTable("PLUGIN", "VERSION", "STATE", "RUNNING", "OFFERS", "NOTE")
+	for _, plugin := range plugins {
+		var offers []string
+		for _, c := range plugin.Components {
+			offers = append(offers, c.Kind+" "+c.Name)
+		}
+		t.add(plugin.Name, plugin.Version, plugin.State, strconv.Itoa(plugin.Running),
+			fit(strings.Join(offers, ", "), noteWidth), fit(oneLine(plugin.Reason), noteWidth))
+	}
+	return t.String()
+}
+
+func (p *program) resetCommand() *cobra.Command {
+	c := command(&cobra.Command{
+		Use:     "reset PLUGIN",
+		Short:   "Start a plugin anew that was put into quarantine",
+		Long:    "Start a plugin anew that crashed too often and was put into quarantine, or that\nwaits before it is started again.",
+		Example: "  ax plugins reset random",
+		Args:    cobra.ExactArgs(1),
+	}, "", func(cmd *cobra.Command, args []string) error {
+		host, err := p.client(cmd)
+		if err != nil {
+			return err
+		}
+		return host.post(cmd.Context(), pluginPath(args[0], "reset"), nil, nil)
+	})
+	return c
+}
+
+func (p *program) reloadCommand() *cobra.Command {
+	return command(&cobra.Command{
+		Use:   "reload",
+		Short: "Let a host read its configuration again",
+		Long: `Let a host read its configuration again, at once. If the configuration has faults
+nothing changes: they are shown, and the exit code is 5.`,
+		Example: "  ax reload",
+	}, "host", func(cmd *cobra.Command, _ []string) error {
+		host, err := p.client(cmd)
+		if err != nil {
+			return err
+		}
+		var report api.ReloadReport
+		err = host.post(cmd.Context(), api.Base+"/reload", nil, &report)
+		if refused, ok := errors.AsType[*refusal](err); ok && refused.Status == http.StatusUnprocessableEntity {
+			return &exitError{ExitFaults, err}
+		}
+		if err != nil {
+			return err
+		}
+		return p.show(report, func() string { return reloadText(report) })
+	})
+}
+
+func reloadText(r api.ReloadReport) string {
+	text := ""
+	for _, warning := range r.Warnings {
+		text += "warning: " + printable(warning) + "\n"
+	}
+	return text + fmt.Sprintf("tasks: %d added, %d changed, %d removed, %d unchanged\n", r.Added, r.Changed, r.Removed, r.Unchanged)
+}
+
+func (p *program) healthCommand() *cobra.Command {
+	return command(&cobra.Command{
+		Use:     "health",
+		Short:   "Show how a host is",
+		Long:    "Show how a host is. The exit code is 0 if it is ok or degraded, else 1.",
+		Example: "  ax health",
+	}, "host", func(cmd *cobra.Command, _ []string) error {
+		host, err := p.client(cmd)
+		if err != nil {
+			return err
+		}
+		var health api.Health
+		if err := host.get(cmd.Context(), api.Base+"/health", nil, &health); err != nil {
+			return err
+		}
+		if err := p.show(health, func() string { return p.healthText(health) }); err != nil {
+			return err
+		}
+		if health.Status != api.HealthOK && health.Status != api.HealthDegraded {
+			return &exitError{code: ExitFailed}
+		}
+		return nil
+	})
+}
+
+func (p *program) healthText(h api.Health) string {
+	var f fields
+	f.add("status", string(h.Status))
+	for _, reason := range h.Reasons {
+		f.add("because", reason)
+	}
+	f.add("version", h.Version)
+	f.add("app", h.App)
+	f.add("node", h.Node)
+	f.add("started", p.when(h.StartedAt))
+	database := h.Database
+	if !h.DatabaseOK {
+		database += ", away"
+	}
+	f.add("database", database)
+	f.add("plugins", fmt.Sprintf("%d, %d of them ready", h.Plugins, h.PluginsReady))
+	f.add("tasks", fmt.Sprintf("%d, %d of them parked", h.Tasks, h.TasksParked))
+	f.add("running", fmt.Sprintf("%d, and %d in the queue", h.Running, h.QueueDepth))
+	return f.String()
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/trigger"
+	"github.com/axsched/ax/pluginapi"
+)
+
+const (
+	// defaultTimes is how many due times "ax next" computes, maxTimes the most
+	// that may be asked for.
+	defaultTimes = 5
+	maxTimes     = 10_000
+)
+
+// question asks for due times, in the words that the configuration has for
+// schedules. It is a line of "ax next --stdin".
+type question struct {
+	ID          json.RawMessage `json:"id"`
+	Cron        string          `json:"cron"`
+	Every       string          `json:"every"`
+	At          string          `json:"at"`
+	Trigger     *triggerWords   `json:"trigger"`
+	Timezone    string          `json:"timezone"`
+	Calendar    string          `json:"calendar"`
+	OnClosed    ax.OnClosed     `json:"on_closed"`
+	Anchor      string          `json:"anchor"`
+	RepeatCount *int            `json:"repeat_count"`
+	From        string          `json:"from"`
+	Until       string          `json:"until"`
+	After       string          `json:"after"`
+	N           *int            `json:"n"`
+}
+
+type triggerWords struct {
+	Use       string          `json:"use"`
+	With      json.RawMessage `json:"with"`
+	Calendars []string        `json:"calendars"`
+}
+
+// schedule reads the words.
+func (q question) schedule() (ax.Schedule, error) {
+	s := ax.Schedule{
+		Cron: q.Cron, Timezone: q.Timezone, Calendar: q.Calendar,
+		OnClosed: q.OnClosed, RepeatCount: q.RepeatCount,
+	}
+	if s.Timezone == "" {
+		s.Timezone = "UTC"
+	}
+	zone, err := trigger.Zone(s.Timezone)
+	if err != nil {
+		return s, fmt.Errorf("timezone: %w", err)
+	}
+	if q.Every != "" {
+		if s.Every, err = every(q.Every); err != nil {
+			return s, err
+		}
+	}
+	if q.Trigger != nil {
+		if q.Trigger.Use == "" {
+			return s, errors.New("trigger: use is missing")
+		}
+		s.Trigger, s.Calendars = &ax.Use{Name: q.Trigger.Use, With: q.Trigger.With}, q.Trigger.Calendars
+	}
+	for _, t := range []struct {
+		key, text string
+		to        *time.Time
+	}{{"at", q.At, &s.At}, {"anchor", q.Anchor, &s.Anchor}, {"from", q.From, &s.From}, {"until", q.Until, &s.Until}} {
+		if t.text == "" {
+			continue
+		}
+		if *t.to, err = config.ParseInstant(t.text, zone); err != nil {
+			return s, fmt.Errorf("%s: %w", t.key, err)
+		}
+	}
+	return s, nil
+}
+
+// every reads an interval. Zero is refused here, since in ax.Schedule it means
+// that there is no interval.
+func every(text string) (time.Duration, error) {
+	d, err := pluginapi.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("every: %w", err)
+	}
+	if d == 0 {
+		return 0, fmt.Errorf("every: %s is no interval to repeat a task in", text)
+	}
+	return d.Std(), nil
+}
+
+// span reads after and n. Without after it is now.
+func (q question) span(now time.Time, zone *time.Location) (after time.Time, n int, err error) {
+	after, n = now, defaultTimes
+	if q.After != "" {
+		if after, err = config.ParseInstant(q.After, zone); err != nil {
+			return after, n, fmt.Errorf("after: %w", err)
+		}
+	}
+	if q.N != nil {
+		n = *q.N
+	}
+	if n < 1 || n > maxTimes {
+		return after, n, fmt.Errorf("n: expected a number from 1 to %d, got %d", maxTimes, n)
+	}
+	return after, n, nil
+}
+
+// find returns the task with this name.
+func (s *NextSource) find(name string) (ax.Task, error) {
+	i := slices.IndexFunc(s.Tasks, func(t ax.Task) bool { return t.Name == name })
+	if i < 0 {
+		return ax.Task{}, &exitError{ExitNotFound, fmt.Errorf("there is no task %q in the configuration", name)}
+	}
+	return s.Tasks[i], nil
+}
