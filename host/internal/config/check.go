@@ -49,7 +49,7 @@ func (c *Config) CheckComponents(cat Catalog) Faults {
 		k.source = u.source
 		k.check(u)
 		for j := range k.faults[first:] {
-			k.faults[first+j].Task = u.task()
+			k.faults[first+j].Task, k.faults[first+j].Kind = u.task(), u.kind
 		}
 	}
 	return k.faults.sorted(c.Files)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/axsched/ax/pluginapi"
 )
 
 // Position is a place in a file; lines and columns count from 1, columns in
@@ -27,6 +29,8 @@ type Fault struct {
 	// Task is the name of the only task that suffers from it; empty if the
 	// fault concerns more than one task.
 	Task string
+	// Kind is that of the component whose use is wrong; empty for other faults.
+	Kind pluginapi.Kind
 	// Missing: no plugin at hand offers the component. It may be dropped in
 	// later, so a running host parks the task instead of refusing the file.
 	Missing bool

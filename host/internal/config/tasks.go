@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -131,13 +132,23 @@ func (d *decoder) checkTemplates(n *yaml.Node) {
 	}
 }
 
+// relative returns the path of the file as seen from the main one. It is kept
+// with tasks, so it must not depend on where the host was started.
+func (d *decoder) relative() string {
+	path, err := filepath.Rel(filepath.Dir(d.config.Files[0]), d.path)
+	if err != nil {
+		return d.path
+	}
+	return path
+}
+
 // addTask completes the task. A faulty one is added as well, so that nothing
 // that refers to it gets a fault of its own.
 func (d *decoder) addTask(t *taskDraft, n *yaml.Node) {
 	task := t.Task
 	task.App = d.config.App
 	task.ID = ax.NewTaskID(task.App, task.Name)
-	task.Source = fmt.Sprintf("%s:%d", d.path, n.Line)
+	task.Source = fmt.Sprintf("%s:%d", d.relative(), n.Line)
 	task.Job = t.job.Use
 	if t.paramsFrom.node != nil {
 		task.ParamsFrom = new(t.paramsFrom.Use)

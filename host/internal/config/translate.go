@@ -75,14 +75,32 @@ func (t *translator) leaf(e *jsonschema.ValidationError) {
 		t.fault(n, "%s: expected at least %s, got %s", key, k.Want.RatString(), t.show(n))
 	case *broken.Maximum:
 		t.fault(n, "%s: expected at most %s, got %s", key, k.Want.RatString(), t.show(n))
+	case *broken.MinLength:
+		t.fault(n, "%s: expected at least %d characters, got %s", key, k.Want, t.show(n))
+	case *broken.MaxLength:
+		t.fault(n, "%s: expected at most %d characters, got %s", key, k.Want, t.show(n))
+	case *broken.MinItems:
+		t.fault(n, "%s: expected at least %d in the list, got %d", key, k.Want, k.Got)
+	case *broken.MaxItems:
+		t.fault(n, "%s: expected at most %d in the list, got %d", key, k.Want, k.Got)
 	default:
-		if t.filled[n] {
-			t.fault(n, "%s: %s does not fit", key, t.show(n))
-			return
-		}
-		printer := message.NewPrinter(language.English)
-		t.fault(n, "%s: %s", key, k.LocalizedString(printer))
+		t.other(n, key, k)
 	}
+}
+
+// other reports what the schemas of Go structs never demand, in the words of
+// the validator unless these may show a secret.
+func (t *translator) other(n *yaml.Node, key string, k jsonschema.ErrorKind) {
+	switch k.(type) {
+	case *broken.AnyOf, *broken.OneOf, *broken.Not:
+		t.fault(n, "%s: %s fits none of the forms that %s allows", key, t.show(n), t.use.Name)
+		return
+	}
+	if t.filled[n] {
+		t.fault(n, "%s: %s does not fit", key, t.show(n))
+		return
+	}
+	t.fault(n, "%s: %s", key, k.LocalizedString(message.NewPrinter(language.English)))
 }
 
 // locate returns the node at a location within the settings, and what to call
