@@ -21,23 +21,23 @@ func TestStopKillsTheWholeTree(t *testing.T) {
 	}{
 		"grandchild holds the pipe": {
 			settings: `{"shell": "echo ready; sleep 300 & sleep 300"}`,
-			cause:    pluginapi.ErrTimeout, within: 2 * time.Second, want: "signal SIGTERM: ready",
+			cause:    pluginapi.ErrTimeout, within: 4 * time.Second, want: "signal SIGTERM: ready",
 		},
 		"everybody ignores SIGTERM": {
 			settings: `{"shell": "trap '' TERM; echo ready; sleep 300 & sleep 300; sleep 300", "kill_after": "200ms"}`,
-			cause:    pluginapi.ErrCanceled, within: 3 * time.Second, want: "signal SIGKILL",
+			cause:    pluginapi.ErrCanceled, within: 4 * time.Second, want: "signal SIGKILL",
 		},
 		"only a grandchild ignores SIGTERM": {
 			settings: `{"shell": "(trap '' TERM; sleep 300; sleep 300) & echo ready; wait", "kill_after": "200ms"}`,
-			cause:    pluginapi.ErrDrain, within: 3 * time.Second, want: "signal SIGTERM",
+			cause:    pluginapi.ErrDrain, within: 4 * time.Second, want: "signal SIGTERM",
 		},
 		"children kept at a normal end only": {
 			settings: `{"shell": "echo ready; sleep 300 & sleep 300", "keep_children": true}`,
-			cause:    pluginapi.ErrReplaced, within: 2 * time.Second, want: "replaced by a newer due time",
+			cause:    pluginapi.ErrReplaced, within: 4 * time.Second, want: "replaced by a newer due time",
 		},
 		"own stop signal": {
 			settings: `{"shell": "trap 'echo bye; exit 9' USR1; echo ready; while :; do sleep 0.02; done", "stop_signal": "USR1"}`,
-			cause:    pluginapi.ErrTimeout, within: 2 * time.Second, want: "exit status 9: bye",
+			cause:    pluginapi.ErrTimeout, within: 4 * time.Second, want: "exit status 9: bye",
 		},
 	}
 	for name, tt := range tests {
@@ -83,7 +83,7 @@ func TestNormalEndLeavesNobody(t *testing.T) {
 	if got := b.must(t).Message; got != "done" {
 		t.Errorf("message %q", got)
 	}
-	if took := time.Since(begin); took > drainDelay {
+	if took := time.Since(begin); took > patience {
 		t.Errorf("took %v", took)
 	}
 	nobodyLeft(t, b.run.InstanceID)
@@ -109,8 +109,8 @@ func TestRunawayDoesNotBlock(t *testing.T) {
 	defer killAll(t, b.run.InstanceID)
 	begin := time.Now()
 	b.must(t)
-	if took := time.Since(begin); took < drainDelay || took > drainDelay+2*time.Second {
-		t.Errorf("took %v, want about %v", took, drainDelay)
+	if took := time.Since(begin); took < drainDelay || took > patience {
+		t.Errorf("took %v, want at least %v", took, drainDelay)
 	}
 	if !strings.Contains(b.log.String(), "still holds its output") {
 		t.Errorf("log %q", b.log)

@@ -16,7 +16,7 @@ import (
 type settings struct {
 	Command      []string           `json:"command" ax:"min=1" doc:"Program and arguments, started without a shell. ${params.NAME} in it is replaced by a parameter and stays one argument, whatever it holds."`
 	Shell        string             `json:"shell" doc:"Script for /bin/sh -c, instead of command. Use \"$AX_PARAM_NAME\" for parameters; ${params.NAME} is not replaced here, since the shell would interpret it."`
-	Env          map[string]string  `json:"env" ax:"secret" doc:"Environment variables, laid over the documented default environment. Names beginning with AX_ are taken."`
+	Env          map[string]string  `json:"env" ax:"secret" doc:"Environment variables, laid over the plugin's default environment. Names beginning with AX_ are taken."`
 	Dir          string             `json:"dir" doc:"Working directory, an absolute path. Default: the home directory, or / if it does not exist."`
 	User         string             `json:"user" doc:"Name or number of the user to run as. Needs a host that runs as root, unless it is the host's own user."`
 	SuccessCodes []int              `json:"success_codes" ax:"default=0,min=1" doc:"Exit codes that count as success."`
