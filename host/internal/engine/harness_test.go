@@ -274,8 +274,8 @@ func (w *world) Job(task *ax.Task) executor.Job {
 	})
 }
 
-func (w *world) BindParams(_ context.Context, _ *ax.Task, _ ax.RunRequest, over json.RawMessage) (json.RawMessage, error) {
-	return over, nil
+func (w *world) BindParams(_ context.Context, _ *ax.Task, _ ax.RunRequest, over json.RawMessage) (json.RawMessage, bool, error) {
+	return over, true, nil
 }
 func (w *world) Before(context.Context, *ax.Task, ax.RunRequest) {}
 func (w *world) Lane(task *ax.Task) string                       { return task.Job.Name }

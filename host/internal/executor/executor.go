@@ -29,8 +29,10 @@ type Job interface {
 // Jobs finds what a task needs for an attempt.
 type Jobs interface {
 	Job(*ax.Task) Job
-	// BindParams makes the parameters of an attempt; over is laid on top.
-	BindParams(ctx context.Context, task *ax.Task, req ax.RunRequest, over json.RawMessage) (json.RawMessage, error)
+	// BindParams makes the parameters of an attempt; over is laid on top. keep
+	// says that they may be written into the row, so that a retry sees the same
+	// ones: parameters that hold a secret may not.
+	BindParams(ctx context.Context, task *ax.Task, req ax.RunRequest, over json.RawMessage) (params json.RawMessage, keep bool, err error)
 	// Before tells listeners of an attempt that is about to start.
 	Before(ctx context.Context, task *ax.Task, req ax.RunRequest)
 	// Lane names the group of jobs that may block one another.
@@ -218,12 +220,14 @@ func (e *Executor) attempt(ctx context.Context, a *ax.Attempt, token string) (ou
 	}
 	req := e.request(ctx, a, token)
 	if !a.Instance.ParamsBound {
-		params, err := e.cfg.Jobs.BindParams(ctx, a.Task, req, a.Instance.Params)
+		params, keep, err := e.cfg.Jobs.BindParams(ctx, a.Task, req, a.Instance.Params)
 		if err != nil {
 			return ax.Outcome{Status: ax.StatusFailed, Error: fmt.Sprintf("make parameters: %v", err), Permanent: pluginapi.IsPermanent(err)}
 		}
-		if err := e.bind(a, params); err != nil {
-			return ax.Outcome{Status: ax.StatusLost, Error: fmt.Sprintf("keep parameters: %v", err)}
+		if keep {
+			if err := e.bind(a, params); err != nil {
+				return ax.Outcome{Status: ax.StatusLost, Error: fmt.Sprintf("keep parameters: %v", err)}
+			}
 		}
 		req.Params = params
 	}

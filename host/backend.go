@@ -1,0 +1,217 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/engine"
+	"github.com/axsched/ax/host/internal/executor"
+)
+
+// followCheck is how often a follower looks at an instance that says nothing.
+const followCheck = 5 * time.Second
+
+// backend is the host as the API sees it.
+type backend struct{ h *Host }
+
+func (b backend) Tasks(ctx context.Context, q api.TaskQuery) ([]api.TaskView, error) {
+	views := b.h.engine.Views("")
+	views = slices.DeleteFunc(views, func(v engine.View) bool {
+		return !strings.HasPrefix(v.Row.Name, q.Prefix) || (q.Group != "" && v.Row.Group != q.Group) || v.Row.Name <= q.After
+	})
+	slices.SortFunc(views, func(a, b engine.View) int { return strings.Compare(a.Row.Name, b.Row.Name) })
+	if q.Limit > 0 && len(views) > q.Limit {
+		views = views[:q.Limit]
+	}
+	return b.show(ctx, views)
+}
+
+func (b backend) Task(ctx context.Context, name string) (api.TaskView, error) {
+	views, err := b.show(ctx, b.h.engine.Views(name))
+	if err != nil {
+		return api.TaskView{}, err
+	}
+	if len(views) == 0 {
+		return api.TaskView{}, &api.NotFound{What: "task", Name: name}
+	}
+	return views[0], nil
+}
+
+func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView, error) {
+	if len(views) == 0 {
+		return nil, nil
+	}
+	last, err := b.h.store.LastInstances(ctx, b.h.live.Load().cfg.App)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	shown := make([]api.TaskView, len(views))
+	for i, v := range views {
+		shown[i] = api.NewTaskView(v.Row, now)
+		shown[i].Running = v.Running
+		if inst, ok := last[v.Row.ID]; ok {
+			shown[i].LastID, shown[i].LastStatus, shown[i].LastAt = inst.ID.String(), inst.Status, inst.ScheduledAt
+		}
+	}
+	return shown, nil
+}
+
+func (b backend) NextTimes(ctx context.Context, name string, after time.Time, n int) ([]time.Time, error) {
+	entry, ok := b.h.live.Load().entries[name]
+	if !ok {
+		return nil, &api.NotFound{What: "task", Name: name}
+	}
+	if after.IsZero() {
+		after = time.Now()
+	}
+	times, _, err := entry.Trigger.Next(ctx, after, after.AddDate(200, 0, 0), n)
+	if err != nil {
+		return nil, &api.Unavailable{Reason: err.Error()}
+	}
+	return times, nil
+}
+
+func (b backend) Run(ctx context.Context, name string, o api.RunOptions) (ax.InstanceID, error) {
+	var over json.RawMessage
+	if len(o.Params) > 0 {
+		var err error
+		if over, err = json.Marshal(o.Params); err != nil {
+			return 0, &api.Invalid{Reason: "params: " + err.Error()}
+		}
+	}
+	id, err := b.h.engine.RunNow(ctx, engine.Manual{Task: name, Params: over, Force: o.Force, By: o.Actor})
+	switch {
+	case errors.Is(err, engine.ErrUnknownTask):
+		return 0, &api.NotFound{What: "task", Name: name}
+	case errors.Is(err, engine.ErrBusy):
+		return 0, &api.Conflict{Reason: err.Error()}
+	case err != nil:
+		return 0, &api.Unavailable{Reason: err.Error()}
+	}
+	b.h.log.Info("task started by hand", "task", name, "instance_id", id, "by", o.Actor)
+	return id, nil
+}
+
+func (b backend) Pause(ctx context.Context, name string, until time.Time, actor string) error {
+	return b.named(name, b.h.engine.Pause(ctx, name, until, actor))
+}
+
+func (b backend) Resume(ctx context.Context, name, actor string) error {
+	return b.named(name, b.h.engine.Resume(ctx, name, actor))
+}
+
+func (b backend) named(name string, err error) error {
+	if errors.Is(err, engine.ErrUnknownTask) {
+		return &api.NotFound{What: "task", Name: name}
+	}
+	return err
+}
+
+func (b backend) Instances(ctx context.Context, f ax.InstanceFilter) ([]ax.Instance, error) {
+	f.App = b.h.live.Load().cfg.App
+	return b.h.store.Instances(ctx, f)
+}
+
+func (b backend) Instance(ctx context.Context, id ax.InstanceID) (ax.Instance, error) {
+	return b.h.store.Instance(ctx, id)
+}
+
+func (b backend) Cancel(ctx context.Context, id ax.InstanceID, actor string) error {
+	inst, err := b.h.store.Instance(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := b.h.engine.Cancel(inst, actor); err != nil {
+		return &api.Conflict{Reason: err.Error()}
+	}
+	return nil
+}
+
+func (b backend) Events(ctx context.Context, f ax.EventFilter) ([]ax.Event, error) {
+	return b.h.store.Events(ctx, f)
+}
+
+// Follow signals after each write about the instance, and closes the channel
+// once it is final.
+func (b backend) Follow(ctx context.Context, id ax.InstanceID) (<-chan struct{}, error) {
+	if _, err := b.h.store.Instance(ctx, id); err != nil {
+		return nil, err
+	}
+	writes, drop := b.h.writer.follow(id)
+	out := make(chan struct{}, 1)
+	go func() {
+		defer close(out)
+		defer drop()
+		tick := time.NewTicker(followCheck)
+		defer tick.Stop()
+		for {
+			inst, err := b.h.store.Instance(ctx, id)
+			if err != nil || inst.Status.Final() {
+				return
+			}
+			select {
+			case <-writes:
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case out <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return out, nil
+}
+
+// Callback ends a deferred run.
+func (b backend) Callback(ctx context.Context, id ax.InstanceID, token string, r api.CallbackResult) error {
+	inst, err := b.h.store.Instance(ctx, id)
+	if err != nil {
+		return err
+	}
+	entry, ok := b.h.live.Load().entries[inst.TaskName]
+	if !ok || (inst.Status == ax.StatusRunning && executor.CheckToken(&inst, token) != nil) {
+		return &api.NotFound{What: "callback", Name: id.String()}
+	}
+	if inst.Status != ax.StatusRunning {
+		return &api.Conflict{Reason: "the run has ended already: " + string(inst.Status)}
+	}
+	data, err := json.Marshal(r.Data)
+	if err != nil {
+		return &api.Invalid{Reason: "data: " + err.Error()}
+	}
+	out := ax.Outcome{Status: ax.StatusSuccess, Message: r.Message, StartedAt: inst.StartedAt, EndedAt: time.Now()}
+	if len(r.Data) > 0 {
+		out.Data = data
+	}
+	if r.Status == "failed" {
+		out.Status, out.Message, out.Error = ax.StatusFailed, "", r.Message
+	}
+	task := entry.Row.Task
+	b.h.executor.Settle(ax.Attempt{Task: &task, Instance: inst}, out)
+	return nil
+}
+
+func (b backend) Reload(ctx context.Context, actor string) (api.ReloadReport, error) {
+	r, err := b.h.Reload(ctx, actor)
+	if faults, ok := errors.AsType[config.Faults](err); ok {
+		invalid := &api.Invalid{Reason: "the configuration has faults, nothing was changed"}
+		for _, f := range faults {
+			invalid.Faults = append(invalid.Faults, api.Fault{Where: f.Position.String(), Message: f.Message})
+		}
+		return api.ReloadReport{}, invalid
+	}
+	return api.ReloadReport{Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged, Warnings: r.Warnings}, err
+}
+
+func (b backend) Metrics() http.Handler { return b.h.metrics.Handler() }

@@ -1,0 +1,72 @@
+package host
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// submitter is the store's group-commit writer.
+type submitter interface{ Submit(ax.Change) }
+
+// tap stands before the writer and signals those who follow an instance when
+// something of it was written. It costs an atomic load while nobody does.
+type tap struct {
+	writer submitter
+	active atomic.Int32
+
+	mu        sync.Mutex
+	followers map[ax.InstanceID]map[chan struct{}]struct{}
+}
+
+func newTap(w submitter) *tap {
+	return &tap{writer: w, followers: map[ax.InstanceID]map[chan struct{}]struct{}{}}
+}
+
+func (t *tap) Submit(c ax.Change) {
+	if t.active.Load() > 0 {
+		done := c.Done
+		c.Done = func(applied bool, err error) {
+			if done != nil {
+				done(applied, err)
+			}
+			t.signal(&c)
+		}
+	}
+	t.writer.Submit(c)
+}
+
+func (t *tap) signal(c *ax.Change) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range c.Events {
+		for ch := range t.followers[c.Events[i].InstanceID] {
+			select {
+			case ch <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// follow returns a channel that is signalled after writes, until drop is called.
+func (t *tap) follow(id ax.InstanceID) (signals <-chan struct{}, drop func()) {
+	ch := make(chan struct{}, 1)
+	t.mu.Lock()
+	if t.followers[id] == nil {
+		t.followers[id] = map[chan struct{}]struct{}{}
+	}
+	t.followers[id][ch] = struct{}{}
+	t.mu.Unlock()
+	t.active.Add(1)
+	return ch, func() {
+		t.active.Add(-1)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.followers[id], ch)
+		if len(t.followers[id]) == 0 {
+			delete(t.followers, id)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/pluginhost"
+)
+
+func (b backend) Plugins(context.Context) ([]api.PluginView, error) {
+	var views []api.PluginView
+	for _, p := range b.h.plugins.Plugins() {
+		v := api.PluginView{
+			Name: p.Name, Version: p.Version, Description: p.Description, Path: p.Path,
+			State: string(p.State), Reason: p.Reason, PID: p.PID, StartedAt: p.StartedAt,
+			Restarts: p.Restarts, Running: p.InFlight, Components: []api.ComponentView{},
+		}
+		for _, c := range p.Components {
+			v.Components = append(v.Components, api.ComponentView{Kind: string(c.Kind), Name: c.Name, Description: c.Description})
+		}
+		views = append(views, v)
+	}
+	return views, nil
+}
+
+func (b backend) ResetPlugin(_ context.Context, name, actor string) error {
+	if err := b.h.plugins.Reset(name); err != nil {
+		return &api.NotFound{What: "plugin", Name: name}
+	}
+	b.h.log.Info("plugin reset", "plugin", name, "by", actor)
+	return nil
+}
+
+func (b backend) Health(ctx context.Context) api.Health {
+	h := b.h
+	cfg := h.live.Load().cfg
+	health := api.Health{
+		Status: api.HealthOK, Version: h.opts.Version, App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation,
+		StartedAt: h.startedAt, UptimeSeconds: int64(time.Since(h.startedAt).Seconds()), Database: "sqlite", DatabaseOK: true,
+	}
+	health.Running, health.QueueDepth = h.executor.Counts()
+	worsen := func(to api.HealthStatus, reason string) {
+		health.Status = to
+		health.Reasons = append(health.Reasons, reason)
+	}
+	for _, v := range h.engine.Views("") {
+		health.Tasks++
+		if v.Row.Parked != "" {
+			health.TasksParked++
+		}
+	}
+	if health.TasksParked > 0 {
+		worsen(api.HealthDegraded, fmt.Sprintf("%d of %d tasks are parked", health.TasksParked, health.Tasks))
+	}
+	for _, p := range h.plugins.Plugins() {
+		health.Plugins++
+		switch p.State {
+		case pluginhost.StateReady, pluginhost.StateDiscovered, pluginhost.StateStarting:
+			health.PluginsReady++
+		case pluginhost.StateGone:
+			health.Plugins--
+		case pluginhost.StateBackoff, pluginhost.StateQuarantined, pluginhost.StateRefused, pluginhost.StateDraining:
+			worsen(api.HealthDegraded, fmt.Sprintf("plugin %s is %s: %s", p.Name, p.State, p.Reason))
+		}
+	}
+	if _, err := h.store.Now(ctx); err != nil || h.beat.Failing() {
+		health.DatabaseOK = false
+		worsen(api.HealthFailing, "the database does not answer, or cannot be written")
+	}
+	if h.draining.Load() {
+		worsen(api.HealthDraining, "the host is stopping")
+	}
+	return health
+}

@@ -1,0 +1,289 @@
+// Package host is a running ax: it joins the engine, the plugins, the store and
+// the API into one process. A program makes a Host from a configuration file,
+// starts it and stops it.
+package host
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/cluster"
+	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/dispatch"
+	"github.com/axsched/ax/host/internal/engine"
+	"github.com/axsched/ax/host/internal/executor"
+	"github.com/axsched/ax/host/internal/janitor"
+	"github.com/axsched/ax/host/internal/metrics"
+	"github.com/axsched/ax/host/internal/pluginhost"
+	"github.com/axsched/ax/host/internal/redact"
+	"github.com/axsched/ax/host/internal/store"
+)
+
+// Options of a Host.
+type Options struct {
+	// Config is the path of the configuration file.
+	Config  string
+	Version string
+	// Log receives the host's log; nil writes none. Secrets of the configuration
+	// are taken out if it writes through Redactor.
+	Log hclog.Logger
+	// Redactor learns the secrets of the configuration; nil makes a new one.
+	Redactor *redact.Redactor
+}
+
+// Host is one life of a host process. Make one with New.
+type Host struct {
+	opts        Options
+	log         hclog.Logger
+	redactor    *redact.Redactor
+	incarnation string
+	startedAt   time.Time
+
+	store    *store.Store
+	writer   *tap
+	plugins  *pluginhost.Host
+	engine   *engine.Engine
+	executor *executor.Executor
+	beat     *cluster.Heartbeat
+	janitor  *janitor.Janitor
+	metrics  *metrics.Metrics
+	listen   *listeners
+	server   *http.Server
+	listener net.Listener
+	ids      *ax.IDs
+
+	live     atomic.Pointer[live]
+	ready    atomic.Pointer[readiness]
+	draining atomic.Bool
+	changed  chan struct{} // the set or the state of plugins may have changed
+	quit     chan struct{} // closed by Stop
+	loops    sync.WaitGroup
+	reload   sync.Mutex // one reload at a time
+
+	stopOnce sync.Once
+	cleanup  []func() // what Start has done, to be undone in reverse
+}
+
+// New loads the configuration, and starts nothing. The error is config.Faults
+// if the configuration is wrong.
+func New(opts Options) (*Host, error) {
+	if opts.Log == nil {
+		opts.Log = hclog.NewNullLogger()
+	}
+	if opts.Redactor == nil {
+		opts.Redactor = &redact.Redactor{}
+	}
+	h := &Host{
+		opts: opts, log: opts.Log, redactor: opts.Redactor,
+		incarnation: ax.NewTraceID(),
+		changed:     make(chan struct{}, 1), quit: make(chan struct{}),
+	}
+	cfg, err := loadConfig(opts.Config)
+	if err != nil {
+		return nil, err
+	}
+	h.redactor.Set(cfg.Secrets)
+	h.live.Store(&live{cfg: cfg})
+	return h, nil
+}
+
+// Config returns what is configured about the log.
+func (h *Host) LogConfig() (level, format string) {
+	cfg := h.live.Load().cfg
+	return cfg.Log.Level, cfg.Log.Format
+}
+
+// Address returns host:port of the API, empty if there is none. It is known
+// once Start has returned.
+func (h *Host) Address() string {
+	if h.listener == nil {
+		return ""
+	}
+	return h.listener.Addr().String()
+}
+
+// Start brings the host up: when it returns without an error tasks run. After
+// an error nothing is left behind.
+func (h *Host) Start(ctx context.Context) (err error) {
+	h.startedAt = time.Now()
+	defer func() {
+		if err != nil {
+			h.undo()
+		}
+	}()
+	for _, step := range []func(context.Context) error{
+		h.openListener, h.openData, h.openPlugins, h.checkComponents, h.openEngine, h.startEngine, h.startLoops,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	cfg := h.live.Load().cfg
+	h.log.Info("host started", "version", h.opts.Version, "app", cfg.App, "node", cfg.Node,
+		"tasks", len(cfg.Tasks), "api", h.Address(), "data", cfg.DataDir)
+	return nil
+}
+
+func (h *Host) undo() {
+	for i := len(h.cleanup) - 1; i >= 0; i-- {
+		h.cleanup[i]()
+	}
+	h.cleanup = nil
+}
+
+func (h *Host) onUndo(f func()) { h.cleanup = append(h.cleanup, f) }
+
+func (h *Host) openListener(ctx context.Context) error {
+	cfg := h.live.Load().cfg
+	if cfg.HTTP.Listen == "" {
+		return nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.HTTP.Listen)
+	if err != nil {
+		return fmt.Errorf("listen for the API: %w; is another host running? Set http.listen to a free address", err)
+	}
+	h.listener = listener
+	h.onUndo(func() { listener.Close() })
+	return nil
+}
+
+func (h *Host) openData(ctx context.Context) error {
+	cfg := h.live.Load().cfg
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make data_dir: %w", err)
+	}
+	unlock, err := lockDir(cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	h.onUndo(unlock)
+	h.store, err = store.Open(ctx, store.Options{DSN: cfg.Store.DSN, Log: h.log.Named("store")})
+	if err != nil {
+		return err
+	}
+	h.onUndo(func() {
+		if err := h.store.Close(); err != nil {
+			h.log.Error("cannot close the database in good order", "error", err)
+		}
+	})
+	report, err := h.store.Migrate(ctx)
+	if err != nil {
+		return err
+	}
+	if len(report.Applied) > 0 {
+		h.log.Info("database schema brought up to date", "from", report.From, "to", report.To)
+	}
+	h.writer = newTap(h.store)
+	h.ids = ax.NewIDs(time.Now().UnixNano())
+	return nil
+}
+
+func (h *Host) openPlugins(ctx context.Context) error {
+	cfg := h.live.Load().cfg
+	runDir, err := runDir(cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	policies := make(map[string]pluginhost.Policy, len(cfg.Plugins.Policies))
+	for name, p := range cfg.Plugins.Policies {
+		policies[name] = policy(p)
+	}
+	h.plugins, err = pluginhost.New(pluginhost.Config{
+		Dir: cfg.Plugins.Dir, RunDir: runDir, App: cfg.App, Node: cfg.Node,
+		Log: h.log.Named("plugin"), Policies: policies, OnChange: h.pluginsChanged,
+	})
+	if err != nil {
+		return err
+	}
+	if err := h.plugins.Start(ctx); err != nil {
+		return fmt.Errorf("start plugins: %w", err)
+	}
+	h.onUndo(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopPlugins)
+		defer cancel()
+		h.plugins.Stop(ctx)
+	})
+	return nil
+}
+
+func policy(p config.PluginPolicy) pluginhost.Policy {
+	return pluginhost.Policy{
+		StartTimeout: p.StartTimeout, CallTimeout: p.CallTimeout, DrainTimeout: p.DrainTimeout,
+		MaxInflight: p.MaxInflight, Env: p.Env, Args: p.Args, SHA256: p.SHA256, Disabled: p.Disabled,
+	}
+}
+
+// runDir returns a directory for sockets whose path is short enough for them.
+func runDir(dataDir string) (string, error) {
+	abs, err := filepath.Abs(dataDir)
+	if err != nil {
+		return "", fmt.Errorf("find data_dir: %w", err)
+	}
+	const longest = 64 // what a socket's 107 bytes leave for the directory
+	if dir := filepath.Join(abs, "run"); len(dir) <= longest {
+		return dir, nil
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("ax-%d-%x", os.Getuid(), ax.NewTaskID("run", abs))), nil
+}
+
+// checkComponents refuses settings that a plugin does not take. A component
+// that is missing may come later: its tasks are parked until then.
+func (h *Host) checkComponents(context.Context) error {
+	return h.refuse(h.live.Load().cfg.CheckComponents(h.catalog()))
+}
+
+func (h *Host) refuse(faults config.Faults) error {
+	var wrong config.Faults
+	for _, f := range faults {
+		if f.Missing {
+			h.log.Warn("waiting for a plugin", "fault", f.String())
+		} else {
+			wrong = append(wrong, f)
+		}
+	}
+	if len(wrong) > 0 {
+		return wrong
+	}
+	return nil
+}
+
+func (h *Host) openEngine(context.Context) error {
+	cfg := h.live.Load().cfg
+	h.listen = newListeners(h, h.log.Named("listener"))
+	h.onUndo(h.listen.stop)
+	h.executor = executor.New(executor.Config{
+		App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation,
+		Workers: cfg.Executor.Workers, Queue: cfg.Executor.Queue,
+		Writer: h.writer, Jobs: jobs{h}, IDs: h.ids, Log: h.log.Named("executor"),
+		CallbackURL: h.callbackURL,
+		Freed:       func() { h.engine.Freed() },
+		Ended:       h.ended,
+		Observe:     h.observe,
+	})
+	h.engine = engine.New(engine.Config{
+		App: cfg.App, Node: cfg.Node, Log: h.log.Named("engine"), IDs: h.ids,
+		Writer: h.writer, Plans: plans{h.store, cfg.App},
+		Dispatch: dispatch.New(dispatch.Member{Name: cfg.Node, Incarnation: h.incarnation, Node: h.executor}),
+		Observe:  h.observe,
+	})
+	h.metrics = metrics.New(h.gauges())
+	return nil
+}
+
+func (h *Host) callbackURL(id ax.InstanceID, token string) string {
+	if h.listener == nil {
+		return ""
+	}
+	return fmt.Sprintf("http://%s%s/callbacks/%s/%s", h.Address(), api.Base, id, token)
+}

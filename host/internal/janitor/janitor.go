@@ -1,0 +1,109 @@
+// Package janitor deletes what is older than the retention, in small steps so
+// that other writes do not wait.
+package janitor
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+const (
+	period = 10 * time.Minute
+	// batch is how many rows one transaction deletes, rest the wait between two.
+	batch = 200
+	rest  = 50 * time.Millisecond
+)
+
+// Store deletes old rows; each call returns how many, fewer than limit if none
+// is left.
+type Store interface {
+	Purge(ctx context.Context, app string, before time.Time, limit int) (int, error)
+	PurgeAlerts(ctx context.Context, app string, before time.Time, limit int) (int, error)
+	PurgeAudit(ctx context.Context, app string, before time.Time, limit int) (int, error)
+}
+
+// Config of a Janitor.
+type Config struct {
+	App   string
+	Store Store
+	Log   hclog.Logger
+	// Retention is asked at each round; 0 keeps everything.
+	Retention func() time.Duration
+}
+
+// Janitor deletes old rows. Make one with New.
+type Janitor struct {
+	cfg  Config
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// New returns a Janitor that does nothing yet.
+func New(cfg Config) *Janitor { return &Janitor{cfg: cfg, done: make(chan struct{})} }
+
+// Start begins to delete, every ten minutes.
+func (j *Janitor) Start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	j.stop = cancel
+	go func() {
+		defer close(j.done)
+		for {
+			if n, err := j.runOnce(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				j.cfg.Log.Error("cannot delete old rows, will try again", "error", err)
+			} else if n > 0 {
+				j.cfg.Log.Debug("deleted old rows", "rows", n)
+			}
+			if !sleep(ctx, period) {
+				return
+			}
+		}
+	}()
+}
+
+// Stop ends the deleting and waits for it.
+func (j *Janitor) Stop() {
+	if j.stop != nil {
+		j.stop()
+		<-j.done
+	}
+}
+
+// runOnce deletes all that is older than the retention.
+func (j *Janitor) runOnce(ctx context.Context, now time.Time) (int, error) {
+	keep := j.cfg.Retention()
+	if keep <= 0 {
+		return 0, nil
+	}
+	total := 0
+	for _, purge := range []func(context.Context, string, time.Time, int) (int, error){
+		j.cfg.Store.Purge, j.cfg.Store.PurgeAlerts, j.cfg.Store.PurgeAudit,
+	} {
+		for {
+			n, err := purge(ctx, j.cfg.App, now.Add(-keep), batch)
+			total += n
+			if err != nil {
+				return total, err
+			}
+			if n < batch {
+				break
+			}
+			if !sleep(ctx, rest) {
+				return total, ctx.Err()
+			}
+		}
+	}
+	return total, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,89 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/pluginhost"
+	"github.com/axsched/ax/pluginapi"
+)
+
+// catalog is what the configuration's components are checked against.
+func (h *Host) catalog() catalog { return catalog{h.plugins} }
+
+type catalog struct{ plugins *pluginhost.Host }
+
+func (c catalog) Lookup(kind pluginapi.Kind, use string) (json.RawMessage, error) {
+	component, err := c.plugins.Lookup(kind, use)
+	return component.Schema, err
+}
+
+// readiness tells whether tasks can run with the plugins that are there.
+type readiness struct {
+	faults map[string]error // by task: the job or the parameters cannot be had
+	sick   map[string]error // by plugin
+	plugin map[string]string
+}
+
+// readiness returns the Ready function of a task.
+func (h *Host) readiness(task *ax.Task) func() error {
+	return func() error {
+		r := h.ready.Load()
+		if r == nil {
+			return nil
+		}
+		if err := r.faults[task.Name]; err != nil {
+			return err
+		}
+		if len(r.sick) == 0 {
+			return nil
+		}
+		return r.sick[r.plugin[task.Job.Name]]
+	}
+}
+
+// refreshReadiness looks at the plugins anew.
+func (h *Host) refreshReadiness() {
+	cfg := h.live.Load().cfg
+	r := &readiness{faults: map[string]error{}, sick: map[string]error{}, plugin: map[string]string{}}
+	for _, f := range cfg.CheckComponents(h.catalog()) {
+		// Due times of a trigger are fetched ahead: the engine parks such a task
+		// itself once it has none left.
+		if f.Task != "" && f.Kind != pluginapi.KindTrigger {
+			r.faults[f.Task] = errors.New(f.Message)
+		}
+	}
+	for _, p := range h.plugins.Plugins() {
+		if p.State == pluginhost.StateQuarantined {
+			r.sick[p.Name] = &pluginhost.UnavailableError{Plugin: p.Name, Reason: p.Reason}
+		}
+	}
+	for _, c := range h.plugins.Components() {
+		if c.Kind == pluginapi.KindJob {
+			r.plugin[c.Name], r.plugin[c.FullName()] = c.Plugin, c.Plugin
+		}
+	}
+	h.ready.Store(r)
+}
+
+// pluginsChanged is called by the plugin host and must be quick.
+func (h *Host) pluginsChanged() {
+	select {
+	case h.changed <- struct{}{}:
+	default:
+	}
+}
+
+// followPlugins lets the engine look at its tasks again when plugins change.
+func (h *Host) followPlugins() {
+	for {
+		select {
+		case <-h.changed:
+			h.refreshReadiness()
+			h.engine.Recheck()
+		case <-h.quit:
+			return
+		}
+	}
+}

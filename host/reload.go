@@ -1,0 +1,152 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/axsched/ax/host/internal/config"
+)
+
+// settle is how long the files must be quiet before they are read: editors
+// write in several steps.
+const settle = 300 * time.Millisecond
+
+// Report says what a reload changed, in numbers of tasks.
+type Report struct {
+	Added, Changed, Removed, Unchanged int
+	// Warnings tell what takes a restart, and what the configuration warns of.
+	Warnings []string
+}
+
+// Reload reads the configuration again and puts it in force. If anything is
+// wrong with it nothing changes, and the error is config.Faults.
+func (h *Host) Reload(ctx context.Context, actor string) (Report, error) {
+	h.reload.Lock()
+	defer h.reload.Unlock()
+	cfg, err := loadConfig(h.opts.Config)
+	if err != nil {
+		return Report{}, err
+	}
+	h.redactor.Set(cfg.Secrets)
+	if err := h.refuse(cfg.CheckComponents(h.catalog())); err != nil {
+		return Report{}, err
+	}
+	old := h.live.Load().cfg
+	warnings := restartNeeded(old, cfg)
+	keepFixed(cfg, old)
+	now := time.Now()
+	c, err := h.compare(ctx, cfg, now)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := h.write(ctx, cfg, c, actor, now); err != nil {
+		return Report{}, err
+	}
+	h.setLive(cfg, c.entries)
+	h.refreshReadiness()
+	h.engine.Apply(c.entries)
+	for _, w := range cfg.Warnings {
+		warnings = append(warnings, w.String())
+	}
+	report := Report{
+		Added: c.added, Changed: c.changed, Removed: len(c.remove),
+		Unchanged: len(c.entries) - c.added - c.changed, Warnings: warnings,
+	}
+	h.log.Info("configuration reloaded", "by", actor, "added", report.Added, "changed", report.Changed,
+		"removed", report.Removed, "unchanged", report.Unchanged)
+	for _, w := range warnings {
+		h.log.Warn(w)
+	}
+	return report, nil
+}
+
+// restartNeeded names the settings that differ and are read at the start only.
+func restartNeeded(old, cfg *config.Config) []string {
+	var warnings []string
+	for _, s := range []struct {
+		key      string
+		old, new any
+	}{
+		{"app", old.App, cfg.App},
+		{"node", old.Node, cfg.Node},
+		{"data_dir", old.DataDir, cfg.DataDir},
+		{"store", old.Store, cfg.Store},
+		{"http", old.HTTP, cfg.HTTP},
+		{"log", old.Log, cfg.Log},
+		{"plugins", old.Plugins, cfg.Plugins},
+		{"executor", old.Executor, cfg.Executor},
+	} {
+		if !reflect.DeepEqual(s.old, s.new) {
+			warnings = append(warnings, fmt.Sprintf("%s has changed, which takes a restart of the host", s.key))
+		}
+	}
+	return warnings
+}
+
+// keepFixed keeps in force what a running host cannot change.
+func keepFixed(cfg, old *config.Config) {
+	cfg.App, cfg.Node, cfg.DataDir, cfg.Store = old.App, old.Node, old.DataDir, old.Store
+	cfg.HTTP, cfg.Log, cfg.Plugins, cfg.Executor = old.HTTP, old.Log, old.Plugins, old.Executor
+}
+
+// watchConfig reloads when a file of the configuration changes.
+func (h *Host) watchConfig() error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	watched := map[string]bool{}
+	h.watchDirs(w, watched)
+	h.loops.Go(func() {
+		defer w.Close()
+		quiet := time.NewTimer(time.Hour)
+		quiet.Stop()
+		for {
+			select {
+			case <-w.Events:
+				quiet.Reset(settle)
+			case err := <-w.Errors:
+				h.log.Warn("watching the configuration", "error", err)
+			case <-quiet.C:
+				h.reloadChanged()
+				h.watchDirs(w, watched)
+			case <-h.quit:
+				return
+			}
+		}
+	})
+	return nil
+}
+
+func (h *Host) watchDirs(w *fsnotify.Watcher, watched map[string]bool) {
+	for _, dir := range h.live.Load().cfg.Dirs {
+		if watched[dir] {
+			continue
+		}
+		if err := w.Add(dir); err != nil {
+			h.log.Debug("cannot watch a folder of the configuration yet", "dir", dir, "error", err)
+			continue
+		}
+		watched[dir] = true
+	}
+}
+
+// reloadChanged reloads if the contents differ from what is in force.
+func (h *Host) reloadChanged() {
+	cfg, err := loadConfig(h.opts.Config)
+	if err == nil && cfg.Hash == h.live.Load().cfg.Hash {
+		return
+	}
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_, err = h.Reload(ctx, "file change")
+	}
+	if err != nil {
+		h.log.Error("the changed configuration is not put in force", "error", err)
+	}
+}

@@ -1,0 +1,138 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/cluster"
+	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/janitor"
+	"github.com/axsched/ax/host/internal/metrics"
+	"github.com/axsched/ax/host/internal/params"
+	"github.com/axsched/ax/host/internal/rescue"
+	"github.com/axsched/ax/host/internal/trigger"
+	"github.com/axsched/ax/pluginapi/calendar"
+)
+
+// loadConfig reads a configuration and checks all that can be checked without
+// plugins.
+func loadConfig(path string) (*config.Config, error) {
+	node, err := os.Hostname()
+	if err != nil {
+		node = "localhost"
+	}
+	return config.Load(path, config.Options{
+		Env: os.LookupEnv, Now: time.Now(), Node: node,
+		CheckSchedule: func(s ax.Schedule, calendars map[string]*calendar.Calendar, task string) []config.ScheduleFault {
+			var faults []config.ScheduleFault
+			for _, f := range trigger.Faults(trigger.Check(s, task, calendars)) {
+				faults = append(faults, config.ScheduleFault{Key: f.Field, Part: f.Part, Message: f.Message})
+			}
+			return faults
+		},
+		CheckTemplate: params.CheckString,
+	})
+}
+
+// startEngine puts the configuration into the database, ends what an earlier
+// life of the host left running, and begins to schedule.
+func (h *Host) startEngine(ctx context.Context) error {
+	now := time.Now()
+	cfg := h.live.Load().cfg
+	c, err := h.compare(ctx, cfg, now)
+	if err != nil {
+		return err
+	}
+	if err := h.write(ctx, cfg, c, "config", now); err != nil {
+		return err
+	}
+	h.setLive(cfg, c.entries)
+	h.refreshReadiness()
+	tasks := make(map[ax.TaskID]*ax.Task, len(cfg.Tasks))
+	for i := range cfg.Tasks {
+		tasks[cfg.Tasks[i].ID] = &cfg.Tasks[i]
+	}
+	left, err := rescue.Run(ctx, rescue.Config{
+		App: cfg.App, Store: h.store, IDs: h.ids, Log: h.log.Named("rescue"),
+		Task: func(id ax.TaskID) *ax.Task { return tasks[id] },
+		// The data directory is locked and the database is in it: every other
+		// incarnation is a former life of this host.
+		Alive: func(string) bool { return false },
+		Ended: h.ended,
+	}, now)
+	if err != nil {
+		return err
+	}
+	h.engine.Start(c.entries, left)
+	h.onUndo(func() { h.engine.Stop() })
+	return nil
+}
+
+// startLoops starts what goes on beside the engine.
+func (h *Host) startLoops(ctx context.Context) error {
+	cfg := h.live.Load().cfg
+	h.beat = cluster.New(cluster.Config{
+		Store: h.store, Log: h.log.Named("cluster"),
+		Node: ax.Node{
+			Incarnation: h.incarnation, Name: cfg.Node, App: cfg.App, Address: h.Address(),
+			Version: h.opts.Version, PID: os.Getpid(), StartedAt: h.startedAt,
+		},
+	})
+	if err := h.beat.Start(ctx); err != nil {
+		return fmt.Errorf("register this host: %w", err)
+	}
+	h.onUndo(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopLast)
+		defer cancel()
+		h.beat.Stop(ctx)
+	})
+	h.janitor = janitor.New(janitor.Config{
+		App: cfg.App, Store: h.store, Log: h.log.Named("janitor"),
+		Retention: func() time.Duration { return h.live.Load().cfg.Retention },
+	})
+	h.janitor.Start()
+	h.onUndo(h.janitor.Stop)
+	h.loops.Go(h.followPlugins)
+	if err := h.watchConfig(); err != nil {
+		h.log.Warn("cannot watch the configuration; use \"ax reload\" after a change", "error", err)
+	}
+	h.serve()
+	return nil
+}
+
+// serve begins to answer the API's requests.
+func (h *Host) serve() {
+	if h.listener == nil {
+		return
+	}
+	h.server = api.NewServer(api.Config{Backend: backend{h}, Log: h.log.Named("api"), Version: h.opts.Version})
+	go func() {
+		if err := h.server.Serve(h.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			h.log.Error("the API has stopped", "error", err)
+		}
+	}()
+	h.onUndo(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopServer)
+		defer cancel()
+		if err := h.server.Shutdown(ctx); err != nil {
+			h.server.Close()
+		}
+	})
+}
+
+func (h *Host) gauges() metrics.Gauges {
+	return metrics.Gauges{
+		Running:       func() float64 { running, _ := h.executor.Counts(); return float64(running) },
+		Queued:        func() float64 { _, queued := h.executor.Counts(); return float64(queued) },
+		WriterQueue:   func() float64 { return float64(h.store.Stats().Queued) },
+		WriterBatches: func() float64 { return float64(h.store.Stats().Batches) },
+		WriterChanges: func() float64 { return float64(h.store.Stats().Applied) },
+		ClockOffset:   func() float64 { return h.beat.Offset().Seconds() },
+	}
+}

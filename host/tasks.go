@@ -1,0 +1,169 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/engine"
+	"github.com/axsched/ax/host/internal/params"
+	"github.com/axsched/ax/host/internal/pluginhost"
+	"github.com/axsched/ax/host/internal/store"
+	"github.com/axsched/ax/host/internal/trigger"
+	"github.com/axsched/ax/pluginapi/calendar"
+)
+
+// live is the configuration in force with what was made of it. It is replaced
+// as a whole, never changed.
+type live struct {
+	cfg *config.Config
+	// entries holds what the engine got, by task.
+	entries map[string]engine.Entry
+}
+
+// changes is how a new configuration differs from the rows of the database.
+type changes struct {
+	entries []engine.Entry
+	upsert  []ax.TaskRow
+	remove  []ax.TaskID
+	added   int
+	changed int
+}
+
+// compare makes all that the engine and the store need of a configuration,
+// without touching either.
+func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (*changes, error) {
+	rows, err := h.store.Tasks(ctx, cfg.App)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[ax.TaskID]ax.TaskRow, len(rows))
+	for _, row := range rows {
+		known[row.ID] = row
+	}
+	c := &changes{}
+	for i := range cfg.Tasks {
+		task := &cfg.Tasks[i]
+		row, old := known[task.ID]
+		delete(known, task.ID)
+		entry, err := h.entry(cfg, task, row, now)
+		if err != nil {
+			return nil, fmt.Errorf("task %q: %w", task.Name, err)
+		}
+		c.entries = append(c.entries, entry)
+		kept := entry.Row
+		kept.Task = h.withoutSecrets(kept.Task)
+		c.upsert = append(c.upsert, kept)
+		switch {
+		case !old:
+			c.added++
+		case !sameDefinition(row.Task, kept.Task):
+			c.changed++
+		}
+	}
+	for id := range known {
+		c.remove = append(c.remove, id)
+	}
+	return c, nil
+}
+
+// entry makes a task ready for the engine. row is what the database has of it.
+func (h *Host) entry(cfg *config.Config, task *ax.Task, row ax.TaskRow, now time.Time) (engine.Entry, error) {
+	replan := row.PlanVersion != task.Schedule.Version
+	if replan {
+		row.AnchorAt, row.NextAt, row.Planned, row.PlanDone = now.Truncate(time.Microsecond), time.Time{}, nil, false
+		row.PlanVersion = ""
+	}
+	row.Task = *task
+	trig, err := trigger.Compile(trigger.Spec{
+		Schedule: task.Schedule, Task: task.Name, Calendars: cfg.Calendars,
+		Plugins: triggers{h.plugins}, AnchorAt: row.AnchorAt,
+	})
+	if err != nil {
+		return engine.Entry{}, err
+	}
+	tmpl, err := params.Compile(task.Params)
+	if err != nil {
+		return engine.Entry{}, err
+	}
+	e := engine.Entry{Trigger: trig, Remote: task.Schedule.Trigger != nil, Ready: h.readiness(task)}
+	if task.ParamsFrom == nil && !h.redactor.Found(task.Params) {
+		e.Params = func(inst *ax.Instance) ([]byte, bool) {
+			rendered, err := tmpl.Render(values(cfg.Node, inst))
+			return rendered, err == nil // the executor renders again and reports what is wrong
+		}
+	}
+	if replan && !e.Remote {
+		if err := engine.Plan(&row, trig, now); err != nil {
+			return engine.Entry{}, err
+		}
+	}
+	e.Row = row
+	return e, nil
+}
+
+func values(node string, inst *ax.Instance) params.Values {
+	return params.Values{
+		App: inst.App, Task: inst.TaskName, InstanceID: inst.ID.String(), Kind: string(inst.Kind),
+		Node: node, TraceID: inst.TraceID, ScheduledAt: inst.ScheduledAt,
+	}
+}
+
+// withoutSecrets is the task as it may stand in the database.
+func (h *Host) withoutSecrets(task ax.Task) ax.Task {
+	clean := func(u ax.Use) ax.Use { u.With = h.redactor.Bytes(u.With); return u }
+	task.Job = clean(task.Job)
+	task.Params = h.redactor.Bytes(task.Params)
+	for _, use := range []**ax.Use{&task.ParamsFrom, &task.Schedule.Trigger} {
+		if *use != nil {
+			u := clean(**use)
+			*use = &u
+		}
+	}
+	return task
+}
+
+func sameDefinition(a, b ax.Task) bool {
+	a.Source, b.Source = "", ""
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// write puts the difference into the database.
+func (h *Host) write(ctx context.Context, cfg *config.Config, c *changes, actor string, now time.Time) error {
+	return h.store.ApplyTasks(ctx, store.ApplyParams{App: cfg.App, Actor: actor, Now: now, Upsert: c.upsert, Delete: c.remove})
+}
+
+func (h *Host) setLive(cfg *config.Config, entries []engine.Entry) {
+	l := &live{cfg: cfg, entries: make(map[string]engine.Entry, len(entries))}
+	for _, e := range entries {
+		l.entries[e.Row.Name] = e
+	}
+	h.live.Store(l)
+}
+
+// triggers makes plugin triggers for package trigger.
+type triggers struct{ plugins *pluginhost.Host }
+
+func (t triggers) Trigger(use ax.Use, zone *time.Location, seed uint64, calendars []*calendar.Calendar) trigger.Trigger {
+	return t.plugins.Trigger(pluginhost.Spec{Use: use.Name, Settings: use.With, Zone: zone, Seed: seed, Calendars: calendars})
+}
+
+// plans gives the engine what it wants of the store.
+type plans struct {
+	*store.Store
+	app string
+}
+
+func (p plans) LoadState(ctx context.Context, task *ax.Task) (ax.TaskState, error) {
+	row, err := p.Task(ctx, p.app, task.Name)
+	return row.TaskState, err
+}
+
+func (p plans) SetPaused(ctx context.Context, id ax.TaskID, paused bool, until time.Time, by string) error {
+	return p.Store.SetPaused(ctx, store.PauseParams{Task: id, Paused: paused, Until: until, Actor: by, Now: time.Now()})
+}
