@@ -189,6 +189,25 @@ func TestFilterMovesFromRepeatedHour(t *testing.T) {
 	}
 }
 
+// TestFilterBackOverMidnight has the clock go back from 00:01 of an open
+// Sunday into a closed Saturday: the Sunday's first minute is not asked again.
+func TestFilterBackOverMidnight(t *testing.T) {
+	t.Parallel()
+	minutes := func(after time.Time) (time.Time, error) {
+		return after.Truncate(time.Minute).Add(time.Minute), nil
+	}
+	f := Filter{
+		Calendar: build(t, Spec{Name: "sundays", Weekly: []time.Weekday{time.Sunday}}),
+		OnClosed: Skip, Zone: zone(t, "America/St_Johns"), Times: minutes,
+	}
+	times := take(t, f, instant(t, "2006-10-28T22:00:00-02:30"), 2)
+	for i, want := range []string{"2006-10-29T00:00:00-02:30", "2006-10-29T00:00:00-03:30"} {
+		if got := times[i].Format(time.RFC3339); got != want {
+			t.Errorf("time %d: got %s, want %s", i+1, got, want)
+		}
+	}
+}
+
 func TestFilterEnds(t *testing.T) {
 	t.Parallel()
 	everySecond := func(after time.Time) (time.Time, error) {

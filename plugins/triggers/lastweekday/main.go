@@ -1,5 +1,9 @@
 // Command lastweekday is a trigger plugin for "the last Friday of the month"
 // and the like: the nth weekday from the start or the end of each month.
+//
+//	trigger:
+//	  use: lastweekday
+//	  with: {weekday: FRI, time: "02:00"}
 package main
 
 import (

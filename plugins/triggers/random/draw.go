@@ -27,20 +27,20 @@ type draw struct {
 	zone     string
 }
 
-func (r draw) number(day calendar.Date, purpose string) uint64 {
-	text := fmt.Sprintf("ax random 1|%016x|%s|%s|%s|%s|%s|%s", r.seed, r.per, r.from, r.to, r.zone, day, purpose)
+func (d draw) number(day calendar.Date, purpose string) uint64 {
+	text := fmt.Sprintf("ax random 1|%016x|%s|%s|%s|%s|%s|%s", d.seed, d.per, d.from, d.to, d.zone, day, purpose)
 	sum := sha256.Sum256([]byte(text))
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
 // ticket decides which day of a period is drawn: the one with the lowest.
-func (r draw) ticket(day calendar.Date) uint64 {
-	return r.number(day, "day")
+func (d draw) ticket(day calendar.Date) uint64 {
+	return d.number(day, "day")
 }
 
 // below draws from 0 to n-1 for a day, or 0 if n is 0. It scales the number
 // to n by taking the upper half of their product.
-func (r draw) below(day calendar.Date, n uint64) uint64 {
-	scaled, _ := bits.Mul64(r.number(day, "time"), n)
+func (d draw) below(day calendar.Date, n uint64) uint64 {
+	scaled, _ := bits.Mul64(d.number(day, "time"), n)
 	return scaled
 }

@@ -2,6 +2,10 @@
 // a random time within a window, such as a cache warm-up between 01:00 and
 // 05:00. The time is drawn from the task's seed and the date alone, so every
 // host and every restart comes to the same one.
+//
+//	trigger:
+//	  use: random
+//	  with: {per: day, from: "01:00", to: "05:00"}
 package main
 
 import (

@@ -80,7 +80,7 @@ func (p picker) afterHoliday(from calendar.Date) (calendar.Date, bool) {
 	last := from.AddDays(calendar.SearchYears * 365)
 	day, found := p.every(from)
 	for found && !day.After(last) {
-		if previous, any := p.calendar.PrevOpen(day); any && p.hasHoliday(previous, day) {
+		if previous, known := p.calendar.PrevOpen(day); known && p.hasHoliday(previous, day) {
 			return day, true
 		}
 		day, found = p.calendar.NextOpen(day)

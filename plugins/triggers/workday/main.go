@@ -2,6 +2,10 @@
 // last of the month, the ones around a holiday, and any cron expression kept
 // to open days. Which days are open is what a calendar says, with make-up
 // workdays and holidays, not the weekday.
+//
+//	trigger:
+//	  use: workday
+//	  with: {calendar: cn, time: "10:00"}
 package main
 
 import (
