@@ -166,8 +166,15 @@ func (p *process) stop() {
 	if services == nil {
 		return
 	}
-	// The host's stream for standard output never ends by itself, so the
-	// graceful way is bound to be cut short.
-	defer time.AfterFunc(flushLimit, services.Stop).Stop()
-	services.GracefulStop()
+	// The host's stream for standard output never ends by itself, and runs that
+	// were cut off may not either, so there is a limit. The process exits next.
+	stopped := make(chan struct{})
+	go func() {
+		services.GracefulStop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(flushLimit):
+	}
 }

@@ -25,6 +25,9 @@ type visit struct {
 // visit finds the component and acquires a process for it. The caller calls
 // end when done.
 func (hd handle) visit(ctx context.Context) (*visit, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	p, c, err := hd.host.find(hd.kind, hd.spec.Use)
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ type catalog struct {
 	ignored map[string]string      // reason by name, so that each is logged once
 
 	mu        sync.Mutex
-	described map[string]wire.Manifest // by checksum
+	described map[string]wire.Manifest // by file name and checksum
 }
 
 // pluginFile is what is known of one file whose name is that of a plugin.
@@ -174,15 +174,16 @@ func (c *catalog) identify(ctx context.Context, prog *program, policy Policy) er
 	if policy.SHA256 != "" && !sameSum(sum, policy.SHA256) {
 		return fmt.Errorf("its SHA-256 is %s, the configuration demands %s", sum, policy.SHA256)
 	}
+	key := filepath.Base(prog.path) + " " + sum // programs may look at their names
 	c.mu.Lock()
-	manifest, known := c.described[sum]
+	manifest, known := c.described[key]
 	c.mu.Unlock()
 	if !known {
 		if manifest, err = c.describer.describe(ctx, prog.path, prog.file); err != nil {
 			return err
 		}
 		c.mu.Lock()
-		c.described[sum] = manifest
+		c.described[key] = manifest
 		c.mu.Unlock()
 	}
 	prog.describedAs(manifest)

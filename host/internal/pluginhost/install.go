@@ -166,8 +166,7 @@ func (p *plugin) shutdown(ctx context.Context) {
 		procs = append(procs, proc)
 	}
 	if p.prog != nil {
-		p.prog.release()
-		p.prog = nil
+		p.prog.release() // it stays known, but cannot be started any more
 	}
 	p.mu.Unlock()
 	for _, proc := range procs {

@@ -41,71 +41,84 @@ func readLines(r io.Reader, fn func(line []byte, cut bool)) {
 	}
 }
 
-// throttledReader reads no more than rate bytes a second on average, after a
-// burst of one second's worth. A plugin that writes faster has to wait, so that
-// it cannot take the machine from the others by flooding its stderr.
-type throttledReader struct {
-	r      io.Reader
-	rate   int
+// pace lets through no more than rate bytes a second on average, after a burst
+// of one second's worth. A plugin that writes faster has to wait, so that it
+// cannot take the machine from the others by flooding its output.
+type pace struct {
+	rate   float64
 	tokens float64
 	at     time.Time
 }
 
-func throttle(r io.Reader, rate int) io.Reader {
-	return &throttledReader{r: r, rate: rate, tokens: float64(rate), at: time.Now()}
+func newPace(rate int) *pace {
+	return &pace{rate: float64(rate), tokens: float64(rate), at: time.Now()}
 }
 
-func (t *throttledReader) Read(p []byte) (int, error) {
+// spend counts n bytes and waits until they are within the rate.
+func (p *pace) spend(n int) {
 	now := time.Now()
-	rate := float64(t.rate)
-	t.tokens = min(rate, t.tokens+now.Sub(t.at).Seconds()*rate)
-	t.at = now
-	if t.tokens < 0 {
-		time.Sleep(time.Duration(-t.tokens / rate * float64(time.Second)))
+	p.tokens = min(p.rate, p.tokens+now.Sub(p.at).Seconds()*p.rate) - float64(n)
+	p.at = now
+	if p.tokens < 0 {
+		time.Sleep(time.Duration(-p.tokens / p.rate * float64(time.Second)))
 	}
-	n, err := t.r.Read(p)
-	t.tokens -= float64(n)
+}
+
+// pacedReader is a reader at a pace.
+type pacedReader struct {
+	io.Reader
+	pace *pace
+}
+
+func (r pacedReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	r.pace.spend(n)
 	return n, err
 }
 
-// lineBudget decides which lines are logged: perSec on average after a burst
-// of four times as many.
-type lineBudget struct {
+// logBudget decides which lines are logged: perSec bytes on average, after a
+// burst of eight times as many, so that a plugin cannot fill the disk.
+type logBudget struct {
 	perSec  float64
 	tokens  float64
 	at      time.Time
 	dropped int
 }
 
-func newLineBudget(perSec int) lineBudget {
-	return lineBudget{perSec: float64(perSec), tokens: 4 * float64(perSec)}
+// lineCost is what a line costs besides its length.
+const lineCost = 200
+
+func newLogBudget(perSec int) logBudget {
+	return logBudget{perSec: float64(perSec), tokens: 8 * float64(perSec)}
 }
 
-// take reports whether a line may be logged now, and how many were dropped
-// before it.
-func (b *lineBudget) take(now time.Time) (ok bool, dropped int) {
+// take reports whether a line of this length may be logged now, and how many
+// were dropped before it.
+func (b *logBudget) take(now time.Time, length int) (ok bool, dropped int) {
 	if !b.at.IsZero() {
-		b.tokens = min(4*b.perSec, b.tokens+now.Sub(b.at).Seconds()*b.perSec)
+		b.tokens = min(8*b.perSec, b.tokens+now.Sub(b.at).Seconds()*b.perSec)
 	}
 	b.at = now
-	if b.tokens < 1 {
+	if b.tokens < 0 {
 		b.dropped++
 		return false, 0
 	}
-	b.tokens--
+	b.tokens -= float64(length + lineCost)
 	dropped, b.dropped = b.dropped, 0
 	return true, dropped
 }
 
-// lineWriter cuts what is written to it into lines of at most maxLine bytes.
-// It is not safe for concurrent use.
+// lineWriter cuts what is written to it into lines of at most maxLine bytes, at
+// a pace. It is not safe for concurrent use.
 type lineWriter struct {
 	fn   func(line []byte, cut bool)
+	pace *pace
 	line []byte
 }
 
 func (w *lineWriter) Write(p []byte) (int, error) {
 	n := len(p)
+	w.pace.spend(n)
 	for len(p) > 0 {
 		part, rest, full := bytes.Cut(p, []byte{'\n'})
 		w.line = append(w.line, part[:min(len(part), maxLine-len(w.line))]...)

@@ -27,14 +27,14 @@ type output struct {
 	panicSize int
 
 	mu        sync.Mutex
-	budget    lineBudget
+	budget    logBudget
 	tail      []string
 	inPanic   bool
 	panicText []byte
 }
 
 func newOutput(log hclog.Logger, l limits) *output {
-	return &output{log: log, panicSize: l.panicTextSize, budget: newLineBudget(l.linesPerSec)}
+	return &output{log: log, panicSize: l.panicTextSize, budget: newLogBudget(l.logPerSec)}
 }
 
 // stderrLine takes a line of the plugin's stderr.
@@ -52,7 +52,7 @@ func (o *output) stderrLine(line []byte, cut bool) {
 		return
 	}
 	o.remember(line)
-	if !o.allowed() {
+	if !o.allowed(line) {
 		return
 	}
 	if !structured {
@@ -70,14 +70,14 @@ func (o *output) strayLine(line []byte, cut bool) {
 		return
 	}
 	o.remember(line)
-	if o.allowed() {
+	if o.allowed(line) {
 		o.log.Info("stray output", "text", printable(line), "cut", cut)
 	}
 }
 
-// allowed spends one line of the budget and tells of lines dropped before.
-func (o *output) allowed() bool {
-	ok, dropped := o.budget.take(time.Now())
+// allowed takes a line from the budget and tells of lines dropped before.
+func (o *output) allowed(line []byte) bool {
+	ok, dropped := o.budget.take(time.Now(), len(line))
 	if dropped > 0 {
 		o.log.Warn("lines of output were not logged, too many of them", "lines", dropped)
 	}

@@ -101,27 +101,30 @@ func TestOutputKeepsTheTail(t *testing.T) {
 	}
 }
 
-func TestLineBudget(t *testing.T) {
+func TestLogBudget(t *testing.T) {
 	t.Parallel()
-	b, now := newLineBudget(10), time.Unix(1, 0)
+	b, now := newLogBudget(10_000), time.Unix(1, 0)
 	passed := 0
-	for range 100 {
-		if ok, _ := b.take(now); ok {
+	for range 200 {
+		if ok, _ := b.take(now, 1000-lineCost); ok {
 			passed++
 		}
 	}
-	if passed != 40 {
-		t.Errorf("burst = %d lines, want 40", passed)
+	if passed != 81 { // the last one overdraws
+		t.Errorf("burst = %d lines of 1 kB, want 80 and one", passed)
 	}
-	if ok, dropped := b.take(now.Add(time.Second)); !ok || dropped != 60 {
-		t.Errorf("a second later take = %v, %d, want true and the 60 dropped", ok, dropped)
+	if ok, dropped := b.take(now.Add(time.Second), 1); !ok || dropped != 119 {
+		t.Errorf("a second later take = %v, %d, want true and the 119 dropped", ok, dropped)
+	}
+	if ok, _ := b.take(now.Add(time.Hour), maxLine); !ok {
+		t.Error("a long line is refused for ever")
 	}
 }
 
-func TestThrottleSlowsAFlood(t *testing.T) {
+func TestPaceSlowsAFlood(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
-	n, err := io.Copy(io.Discard, throttle(io.LimitReader(zeros{}, 300_000), 200_000))
+	n, err := io.Copy(io.Discard, pacedReader{io.LimitReader(zeros{}, 300_000), newPace(200_000)})
 	if err != nil || n != 300_000 {
 		t.Fatalf("copied %d, %v", n, err)
 	}

@@ -94,8 +94,8 @@ type limits struct {
 	backoffMax    time.Duration
 	quarantine    int // crashes within forgiveAfter
 	forgiveAfter  time.Duration
-	stderrPerSec  int // bytes read from a plugin's stderr and stdout each
-	linesPerSec   int // lines logged of them
+	outputPerSec  int // bytes read from a plugin's stderr and stdout each
+	logPerSec     int // bytes logged of them
 	panicTextSize int
 }
 
@@ -116,8 +116,8 @@ func defaultLimits() limits {
 		backoffMax:    5 * time.Minute,
 		quarantine:    5,
 		forgiveAfter:  10 * time.Minute,
-		stderrPerSec:  4 << 20,
-		linesPerSec:   500,
+		outputPerSec:  4 << 20,
+		logPerSec:     128 << 10,
 		panicTextSize: 64 << 10,
 	}
 }

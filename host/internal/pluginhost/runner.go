@@ -38,7 +38,7 @@ type runner struct {
 	stopped   bool   // by Kill, perhaps before the start
 	child     *child
 
-	seen bool // the handshake line has come; used by the reader only
+	seen bool // the handshake line has come; belongs to the reader until it ends
 }
 
 // newRunner makes a runner; prepare completes it.

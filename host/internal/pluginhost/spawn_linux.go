@@ -98,8 +98,8 @@ func (s *spawner) start(l launch) (*child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", l.path, explainExec(l.program, err))
 	}
-	c.readers.Go(func() { readLines(throttle(c.stdout, l.bytesPerSec), l.onStdout) })
-	c.readers.Go(func() { readLines(throttle(c.stderr, l.bytesPerSec), l.onStderr) })
+	c.readers.Go(func() { readLines(pacedReader{c.stdout, newPace(l.bytesPerSec)}, l.onStdout) })
+	c.readers.Go(func() { readLines(pacedReader{c.stderr, newPace(l.bytesPerSec)}, l.onStderr) })
 	go c.reap()
 	return c, nil
 }

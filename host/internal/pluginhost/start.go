@@ -47,7 +47,7 @@ func (s *starter) start(ctx context.Context, prog *program, policy Policy) (*pro
 	run := newRunner(s.spawner, launch{
 		path: prog.path, program: prog.file, args: policy.Args,
 		env:      append(policy.environ(), ownerEnv+"="+s.owner),
-		onStderr: p.out.stderrLine, bytesPerSec: s.limits.stderrPerSec,
+		onStderr: p.out.stderrLine, bytesPerSec: s.limits.outputPerSec,
 	}, p.out.strayLine)
 	p.client = goplugin.NewClient(s.clientConfig(p, run, policy))
 	err := p.connect(ctx, run)
@@ -63,10 +63,11 @@ func (s *starter) start(ctx context.Context, prog *program, policy Policy) (*pro
 	if err == nil {
 		return p, nil
 	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if ctx.Err() != nil {
 		err = fmt.Errorf("it was not ready within %v: %w", policy.StartTimeout, err)
+		return nil, p.abort(err)
 	}
-	return nil, p.abort(err)
+	return nil, p.abort(p.whyEnded(run, err))
 }
 
 func (s *starter) clientConfig(p *process, run *runner, policy Policy) *goplugin.ClientConfig {
@@ -80,8 +81,8 @@ func (s *starter) clientConfig(p *process, run *runner, policy Policy) *goplugin
 		StartTimeout:     policy.StartTimeout,
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: s.runDir},
 		GRPCDialOptions:  wire.DialOptions(),
-		SyncStdout:       &lineWriter{fn: p.out.strayLine},
-		SyncStderr:       &lineWriter{fn: p.out.strayLine},
+		SyncStdout:       &lineWriter{fn: p.out.strayLine, pace: newPace(s.limits.outputPerSec)},
+		SyncStderr:       &lineWriter{fn: p.out.strayLine, pace: newPace(s.limits.outputPerSec)},
 		// What go-plugin has to say, this package says better.
 		Logger: hclog.NewNullLogger(),
 	}
@@ -142,26 +143,32 @@ func logLevel(log hclog.Logger) string {
 	return "info"
 }
 
-// abort ends a process whose start failed and adds its last words to the error.
-func (p *process) abort(err error) error {
+// whyEnded replaces the error of a start by the end of the process, if that was
+// the cause.
+func (p *process) whyEnded(run *runner, err error) error {
 	if p.child == nil {
 		return err
 	}
 	select {
 	case <-p.child.exited:
 	case <-time.After(lastWords / 10): // it may be on its way out
-	}
-	if !isClosed(p.child.exited) {
-		p.child.signalGroup(syscall.SIGKILL)
-		<-p.child.exited
-		if words := p.out.report(); words != "" {
-			err = fmt.Errorf("%w; its last output: %s", err, words)
-		}
 		return err
 	}
-	err = fmt.Errorf("it %s before it was ready (%w)", p.child.status(), err)
+	if !run.seen { // what go-plugin says about this is misleading
+		return fmt.Errorf("it %s before the handshake", p.child.status())
+	}
+	return fmt.Errorf("%w; it %s", err, p.child.status())
+}
+
+// abort ends a process whose start failed and adds its last words to the error.
+func (p *process) abort(err error) error {
+	if p.child == nil {
+		return err
+	}
+	p.child.signalGroup(syscall.SIGKILL)
+	<-p.child.exited
 	if words := p.out.report(); words != "" {
-		err = fmt.Errorf("%w: %s", err, words)
+		err = fmt.Errorf("%w; its last output: %s", err, words)
 	}
 	return err
 }
