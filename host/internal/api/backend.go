@@ -60,7 +60,7 @@ type TaskQuery struct {
 // RunOptions are the details of a run by hand.
 type RunOptions struct {
 	// Params are laid over those of the task, for this run only.
-	Params map[string]any
+	Params Object
 	// Force starts it although the overlap policy says no.
 	Force bool
 	Actor string

@@ -28,8 +28,8 @@ type RunStarted struct {
 
 // RunBody are the details of a run by hand.
 type RunBody struct {
-	Params map[string]any `json:"params,omitempty" doc:"Laid over the task's own, for this run"`
-	Force  bool           `json:"force,omitempty" doc:"Start it although the overlap policy says no"`
+	Params Object `json:"params,omitempty" doc:"Laid over the task's own, for this run"`
+	Force  bool   `json:"force,omitempty" doc:"Start it although the overlap policy says no"`
 }
 
 // PauseBody says how long a pause is.

@@ -169,7 +169,7 @@ const (
 
 // CallbackResult is how a deferred run ended.
 type CallbackResult struct {
-	Status  string         `json:"status" enum:"success,failed"`
-	Message string         `json:"message,omitempty" maxLength:"4096" doc:"One line for people; the error if it failed"`
-	Data    map[string]any `json:"data,omitempty" doc:"Kept with the instance"`
+	Status  string `json:"status" enum:"success,failed"`
+	Message string `json:"message,omitempty" maxLength:"4096" doc:"One line for people; the error if it failed"`
+	Data    Object `json:"data,omitempty" doc:"Kept with the instance"`
 }

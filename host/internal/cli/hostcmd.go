@@ -139,6 +139,7 @@ that may read and write rows; migrate needs one that may change tables.`,
 		if err != nil {
 			return p.withFaults(err)
 		}
+		report.Applied = append([]string{}, report.Applied...) // [] in JSON
 		return p.show(report, func() string { return migrateText(report, o.DryRun) })
 	})
 	c.Flags().StringVar(&o.DSN, "dsn", "", "database to use instead of store.dsn")

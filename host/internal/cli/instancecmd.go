@@ -13,7 +13,6 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
-	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/pluginapi"
 )
 
@@ -40,6 +39,9 @@ or one run by hand, and what became of it.`,
 			return err
 		}
 		if len(args) == 1 {
+			if err := checkID(args[0]); err != nil {
+				return err
+			}
 			return p.showInstance(cmd.Context(), host, args[0])
 		}
 		query, err := p.instanceQuery(o)
@@ -108,11 +110,19 @@ func (p *program) timeOrAge(text string) (time.Time, error) {
 	if age, err := pluginapi.ParseDuration(text); err == nil {
 		return p.Now().Add(-age.Std()), nil
 	}
-	at, err := config.ParseInstant(text, p.Zone)
+	at, err := p.instant(text)
 	if err != nil {
 		return at, fmt.Errorf("%w; or a while ago such as 2h or 7d", err)
 	}
 	return at, nil
+}
+
+// checkID refuses what cannot be an instance, such as the name of a task.
+func checkID(text string) error {
+	if _, err := ax.ParseInstanceID(text); err != nil {
+		return usage(fmt.Errorf(`%q is no instance: expected its number, as "ax instances" shows it`, text))
+	}
+	return nil
 }
 
 // instances returns up to limit instances.
@@ -219,6 +229,9 @@ grace period of its task for it; "ax instances INSTANCE" tells when it has.`,
 		Example: "  ax cancel 7212883712040960",
 		Args:    cobra.ExactArgs(1),
 	}, "tasks", func(cmd *cobra.Command, args []string) error {
+		if err := checkID(args[0]); err != nil {
+			return err
+		}
 		host, err := p.client(cmd)
 		if err != nil {
 			return err

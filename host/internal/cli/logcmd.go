@@ -27,6 +27,9 @@ is a JSON object.`,
   ax logs 7212883712040960 -o json | jq -r 'select(.stage=="output").text'`,
 		Args: cobra.ExactArgs(1),
 	}, "tasks", func(cmd *cobra.Command, args []string) error {
+		if err := checkID(args[0]); err != nil {
+			return err
+		}
 		host, err := p.client(cmd)
 		if err != nil {
 			return err

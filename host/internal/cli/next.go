@@ -13,7 +13,6 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
-	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/trigger"
 )
 
@@ -125,7 +124,7 @@ func (p *program) nextOfHost(cmd *cobra.Command, f *nextFlags, tasks []string) e
 	}
 	query := url.Values{"n": {strconv.Itoa(f.n)}}
 	if f.After != "" {
-		after, err := config.ParseInstant(f.After, p.Zone)
+		after, err := p.instant(f.After)
 		if err != nil {
 			return usage(fmt.Errorf("--after: %w", err))
 		}

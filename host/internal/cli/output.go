@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/pluginapi"
 )
 
@@ -64,6 +65,15 @@ func (p *program) show(result any, text func() string) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(result)
+}
+
+// instant reads a time; one without an offset is local.
+func (p *program) instant(text string) (time.Time, error) {
+	at, err := config.ParseInstant(text, p.Zone)
+	if err != nil {
+		return at, fmt.Errorf("expected a time such as 2026-03-09T08:00:00+08:00, or 2026-03-09 08:00 in the local zone, got %q", text)
+	}
+	return at, nil
 }
 
 // clock shows a time in the local zone, to the second.

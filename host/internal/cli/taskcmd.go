@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/axsched/ax/host/internal/api"
-	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/pluginapi"
 )
 
@@ -172,12 +171,10 @@ retries, and the exit code says how: 0 if it succeeded, else 1.`,
 }
 
 // runParams joins the two ways to give parameters.
-func runParams(object string, pairs []string) (map[string]any, error) {
-	params := map[string]any{}
+func runParams(object string, pairs []string) (api.Object, error) {
+	params := api.Object{}
 	if object != "" {
-		decoder := json.NewDecoder(strings.NewReader(object))
-		decoder.UseNumber()
-		if err := decoder.Decode(&params); err != nil || decoder.More() || params == nil {
+		if err := json.Unmarshal([]byte(object), &params); err != nil || params == nil {
 			return nil, fmt.Errorf(`--params: expected a JSON object such as '{"rows": 1000}', got %s`, object)
 		}
 	}
@@ -228,7 +225,7 @@ func (p *program) pauseEnd(until, span string) (time.Time, error) {
 	if until == "" {
 		return time.Time{}, nil
 	}
-	end, err := config.ParseInstant(until, p.Zone)
+	end, err := p.instant(until)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("--until: %w", err)
 	}

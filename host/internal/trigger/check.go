@@ -107,7 +107,7 @@ func inspect(s ax.Schedule, calendars map[string]*calendar.Calendar) (*time.Loca
 	}
 	zone, err := Zone(s.Timezone)
 	if err != nil {
-		errs = append(errs, fault("timezone", err.Error(), "write an IANA name such as Asia/Shanghai, Europe/Berlin or UTC"))
+		errs = append(errs, fault("timezone", err.Error(), ""))
 	}
 	errs = append(errs, inspectInterval(s)...)
 	if !s.From.IsZero() && !s.Until.IsZero() && !s.From.Before(s.Until) {

@@ -17,12 +17,9 @@ func Zone(name string) (*time.Location, error) {
 	if zone, ok := zones.Load(name); ok {
 		return zone.(*time.Location), nil
 	}
-	if name == "" || name == "Local" {
-		return nil, fmt.Errorf("%q is no time zone", name)
-	}
 	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, fmt.Errorf("%q is no time zone", name)
+	if err != nil || name == "" || name == "Local" {
+		return nil, fmt.Errorf("%q is no time zone; write an IANA name such as Asia/Shanghai, Europe/Berlin or UTC", name)
 	}
 	shared, _ := zones.LoadOrStore(name, zone)
 	return shared.(*time.Location), nil
