@@ -64,11 +64,12 @@ func (c *cursor) fetch(after, until time.Time) error {
 		until = c.horizon
 	}
 	batch, exhausted, err := c.plugin.Next(c.ctx, after, until, c.size)
-	if err != nil {
+	if len(batch) == 0 && err != nil {
 		return err
 	}
 	c.from, c.covered, c.batch, c.exhausted = after, until, batch, exhausted
-	if len(batch) >= c.size {
+	if len(batch) >= c.size || err != nil {
+		// Of an error: what came before it is good, and who asks for more gets it.
 		c.covered = batch[len(batch)-1]
 	}
 	return nil

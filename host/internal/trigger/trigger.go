@@ -25,7 +25,7 @@ type Trigger interface {
 	// later than until, in rising order; a zero until is no bound. exhausted
 	// tells that no due time follows the last one returned, ever. It may be
 	// false although that is so: the next call then returns none and true.
-	// Only a plugin's trigger fails.
+	// Only a plugin's trigger fails; the times before its error are returned too.
 	Next(ctx context.Context, after, until time.Time, max int) (times []time.Time, exhausted bool, err error)
 }
 
@@ -66,7 +66,7 @@ func collect(src source, after, until time.Time, limit int) ([]time.Time, bool, 
 			return times, false, nil
 		}
 		if err != nil {
-			return nil, false, err
+			return times, false, err
 		}
 		if due.IsZero() {
 			return times, true, nil

@@ -163,6 +163,12 @@ func TestPluginErrorAndEnd(t *testing.T) {
 		{name: "error", err: broken, answer: func(context.Context, time.Time, time.Time, int) ([]time.Time, bool, error) {
 			return nil, false, broken
 		}},
+		{name: "an error after two", err: broken, times: 2, answer: func(_ context.Context, after, _ time.Time, _ int) ([]time.Time, bool, error) {
+			if after.Hour() == 2 {
+				return nil, false, broken
+			}
+			return []time.Time{after.Add(time.Hour), after.Add(2 * time.Hour)}, false, broken
+		}},
 		{name: "nothing up to until", answer: func(context.Context, time.Time, time.Time, int) ([]time.Time, bool, error) {
 			return nil, false, nil
 		}},
