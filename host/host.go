@@ -98,7 +98,10 @@ func New(opts Options) (*Host, error) {
 	return h, nil
 }
 
-// Config returns what is configured about the log.
+// SetLog replaces the log before Start.
+func (h *Host) SetLog(log hclog.Logger) { h.opts.Log, h.log = log, log }
+
+// LogConfig returns what is configured about the log.
 func (h *Host) LogConfig() (level, format string) {
 	cfg := h.live.Load().cfg
 	return cfg.Log.Level, cfg.Log.Format

@@ -19,7 +19,5 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	deps := cli.Std()
-	deps.Version = version
-	return cli.Run(ctx, deps, os.Args[1:])
+	return cli.Run(ctx, deps(), os.Args[1:])
 }

@@ -113,6 +113,27 @@ func (s *Store) migrateStep(ctx context.Context, tx *sql.Tx, known []migration, 
 	return false, err
 }
 
+// PendingMigrations tells what Migrate would do, and changes nothing.
+func (s *Store) PendingMigrations(ctx context.Context) (MigrateReport, error) {
+	files, err := s.dialect.migrations()
+	if err != nil {
+		return MigrateReport{}, fmt.Errorf("check the schema: %w", err)
+	}
+	known, err := readMigrations(files)
+	if err != nil {
+		return MigrateReport{}, fmt.Errorf("check the schema: %w", err)
+	}
+	have, err := s.checkApplied(ctx, s.readDB, known)
+	if err != nil && !errors.Is(err, ErrSchemaOld) {
+		return MigrateReport{}, s.wrap("check the schema", err)
+	}
+	report := MigrateReport{From: have, To: len(known)}
+	for _, m := range known[have:] {
+		report.Applied = append(report.Applied, m.name)
+	}
+	return report, nil
+}
+
 // CheckSchema compares the schema with what this program needs, and changes
 // nothing. It returns nil, or an error that is ErrSchemaOld, ErrSchemaNew or
 // ErrSchemaChanged.

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host"
+	"github.com/axsched/ax/host/internal/cli"
+	"github.com/axsched/ax/host/internal/redact"
+)
+
+// deps joins the command line to the host.
+func deps() cli.Deps {
+	d := cli.Std()
+	d.Version = version
+	d.Serve = serve
+	d.Validate = validate
+	d.Migrate = migrate
+	d.OpenNext = openNext
+	d.Address = host.Address
+	return d
+}
+
+// serve runs a host until ctx ends. SIGHUP reloads its configuration.
+func serve(ctx context.Context, o cli.ServeOptions) error {
+	redactor := &redact.Redactor{}
+	log := hclog.New(&hclog.LoggerOptions{Name: "ax", Level: hclog.Info, Output: redactor.Writer(os.Stderr)})
+	h, err := host.New(host.Options{Config: o.Config, Version: version, Log: log, Redactor: redactor})
+	if err != nil {
+		return err
+	}
+	level, format := h.LogConfig()
+	if format == "json" {
+		log = hclog.New(&hclog.LoggerOptions{Name: "ax", Output: redactor.Writer(os.Stderr), JSONFormat: true})
+		h.SetLog(log)
+	}
+	log.SetLevel(hclog.LevelFromString(level))
+	if err := h.Start(ctx); err != nil {
+		return err
+	}
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for {
+		select {
+		case <-hup:
+			if _, err := h.Reload(ctx, "SIGHUP"); err != nil {
+				log.Error("the configuration is not put in force", "error", err)
+			}
+		case <-ctx.Done():
+			h.Stop(context.Background())
+			return nil
+		}
+	}
+}
+
+// quiet is the log of commands that people read the output of.
+func quiet() hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Name: "ax", Level: hclog.Warn, Output: os.Stderr})
+}
+
+func validate(ctx context.Context, path string) (cli.Report, error) {
+	c, err := host.Check(ctx, path, quiet())
+	if err != nil {
+		return cli.Report{}, err
+	}
+	defer c.Close()
+	c.CheckSettings(ctx)
+	return cli.Report{
+		Tasks: len(c.Config.Tasks), Calendars: len(c.Config.Calendars), Plugins: c.Plugins(),
+		Faults: c.Faults, Warnings: c.Config.Warnings,
+	}, nil
+}
+
+func migrate(ctx context.Context, o cli.MigrateOptions) (cli.MigrateReport, error) {
+	m, err := host.Migrate(ctx, o.Config, o.DSN, o.DryRun, quiet())
+	return cli.MigrateReport(m), err
+}
+
+func openNext(ctx context.Context, path string) (*cli.NextSource, error) {
+	c, err := host.Check(ctx, path, quiet())
+	if err != nil {
+		return nil, err
+	}
+	return &cli.NextSource{
+		Tasks: c.Config.Tasks, Calendars: c.Config.Calendars, Plugins: c.Triggers, Close: c.Close,
+	}, nil
+}

@@ -1,0 +1,144 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/pluginhost"
+	"github.com/axsched/ax/host/internal/store"
+	"github.com/axsched/ax/host/internal/trigger"
+	"github.com/axsched/ax/pluginapi"
+)
+
+// Checked is a configuration held against the plugins in its directory, without
+// a running host.
+type Checked struct {
+	Config *config.Config
+	// Faults are all that is wrong; a configuration that cannot even be read has
+	// them as the error of Check.
+	Faults config.Faults
+	// Triggers makes the triggers that plugins offer.
+	Triggers trigger.Plugins
+	plugins  *pluginhost.Host
+	dir      string
+}
+
+// Plugins counts the plugins that were found.
+func (c *Checked) Plugins() int { return len(c.plugins.Plugins()) }
+
+// Close ends the plugins that were started.
+func (c *Checked) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), stopPlugins)
+	defer cancel()
+	c.plugins.Stop(ctx)
+	os.RemoveAll(c.dir)
+}
+
+// Check reads a configuration and describes the plugins in its directory. The
+// caller must Close what it returns.
+func Check(ctx context.Context, path string, log hclog.Logger) (*Checked, error) {
+	cfg, err := loadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "ax-check-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for sockets: %w", err)
+	}
+	policies := make(map[string]pluginhost.Policy, len(cfg.Plugins.Policies))
+	for name, p := range cfg.Plugins.Policies {
+		policies[name] = policy(p)
+	}
+	plugins, err := pluginhost.New(pluginhost.Config{
+		Dir: cfg.Plugins.Dir, RunDir: filepath.Join(dir, "run"), App: cfg.App, Node: cfg.Node, Log: log, Policies: policies,
+	})
+	if err == nil {
+		err = plugins.Start(ctx)
+	}
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, fmt.Errorf("look at the plugins: %w", err)
+	}
+	c := &Checked{Config: cfg, Triggers: triggers{plugins}, plugins: plugins, dir: dir}
+	c.Faults = cfg.CheckComponents(catalog{plugins})
+	return c, nil
+}
+
+// CheckSettings lets the plugins themselves look at the settings of tasks that
+// the schemas find nothing wrong with: only a plugin can tell that its time of
+// day is no time. It adds to Faults.
+func (c *Checked) CheckSettings(ctx context.Context) {
+	bad := map[string]bool{}
+	for _, f := range c.Faults {
+		bad[f.Task] = true
+	}
+	for i := range c.Config.Tasks {
+		task := &c.Config.Tasks[i]
+		if bad[task.Name] {
+			continue
+		}
+		c.validate(ctx, pluginapi.KindJob, task.Name, spec(task, task.Job))
+		if task.ParamsFrom != nil {
+			c.validate(ctx, pluginapi.KindParams, task.Name, spec(task, *task.ParamsFrom))
+		}
+		if use := task.Schedule.Trigger; use != nil {
+			s := spec(task, *use)
+			for _, name := range task.Schedule.Calendars {
+				s.Calendars = append(s.Calendars, c.Config.Calendars[name])
+			}
+			c.validate(ctx, pluginapi.KindTrigger, task.Name, s)
+		}
+	}
+}
+
+func (c *Checked) validate(ctx context.Context, kind pluginapi.Kind, task string, s pluginhost.Spec) {
+	if err := c.plugins.Validate(ctx, kind, s); err != nil {
+		c.Faults = append(c.Faults, c.Config.ComponentFault(kind, task, err))
+	}
+}
+
+// Migration says what a migration did, or would do.
+type Migration struct {
+	From, To int
+	Applied  []string
+}
+
+// Migrate brings the database of a configuration up to date; dsn, if not empty,
+// names another account or database.
+func Migrate(ctx context.Context, path, dsn string, dryRun bool, log hclog.Logger) (Migration, error) {
+	cfg, err := loadConfig(path)
+	if err != nil {
+		return Migration{}, err
+	}
+	if dsn == "" {
+		dsn = cfg.Store.DSN
+		if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+			return Migration{}, fmt.Errorf("make data_dir: %w", err)
+		}
+	}
+	s, err := store.Open(ctx, store.Options{DSN: dsn, Log: log})
+	if err != nil {
+		return Migration{}, err
+	}
+	defer s.Close()
+	run := s.Migrate
+	if dryRun {
+		run = s.PendingMigrations
+	}
+	r, err := run(ctx)
+	return Migration(r), err
+}
+
+// Address returns the http.listen of a configuration.
+func Address(path string) (string, error) {
+	cfg, err := loadConfig(path)
+	if err != nil {
+		return "", err
+	}
+	return cfg.HTTP.Listen, nil
+}
