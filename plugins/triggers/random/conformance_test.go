@@ -20,21 +20,20 @@ func TestConformance(t *testing.T) {
 	}
 	days := calendars(t)
 	for name, settings := range tests {
-		for _, zone := range []string{"Asia/Shanghai", "America/New_York", "America/Sao_Paulo"} {
-			t.Run(name+" "+zone, func(t *testing.T) {
-				t.Parallel()
-				loc, err := time.LoadLocation(zone)
-				if err != nil {
-					t.Fatal(err)
-				}
-				host := plugintest.New(t, component())
-				over := host.Trigger("random", settings, plugintest.Zone(zone), plugintest.Seed(9), plugintest.Calendars(days["weekend"]))
-				direct, err := newRandom(settings, pluginapi.Env{Zone: loc, Seed: 9, Calendars: days})
-				if err != nil {
-					t.Fatal(err)
-				}
-				plugintest.CheckTrigger(t, over, loc, direct)
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const zone = "America/New_York" // which changes its clock at 02:00
+			loc, err := time.LoadLocation(zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			host := plugintest.New(t, component())
+			over := host.Trigger("random", settings, plugintest.Zone(zone), plugintest.Seed(9), plugintest.Calendars(days["weekend"]))
+			direct, err := newRandom(settings, pluginapi.Env{Zone: loc, Seed: 9, Calendars: days})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plugintest.CheckTrigger(t, over, loc, direct)
+		})
 	}
 }

@@ -27,25 +27,24 @@ func TestConformance(t *testing.T) {
 	}
 	days := calendars(t)["cn"]
 	for name, settings := range tests {
-		for _, zone := range []string{"Asia/Shanghai", "America/New_York", "Australia/Lord_Howe"} {
-			t.Run(name+" "+zone, func(t *testing.T) {
-				t.Parallel()
-				loc, err := time.LoadLocation(zone)
-				if err != nil {
-					t.Fatal(err)
-				}
-				settings.Calendar = "cn"
-				host := plugintest.New(t, component())
-				over := host.Trigger("workday", settings.given(), plugintest.Zone(zone), plugintest.Seed(9), plugintest.Calendars(days))
-				direct, err := newWorkday(settings, pluginapi.Env{
-					Zone: loc, Seed: 9, Calendars: map[string]*calendar.Calendar{"cn": days}, Log: slog.New(slog.DiscardHandler),
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				plugintest.CheckTrigger(t, over, loc, direct)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const zone = "America/New_York" // which changes its clock at 02:00
+			loc, err := time.LoadLocation(zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			settings.Calendar = "cn"
+			host := plugintest.New(t, component())
+			over := host.Trigger("workday", settings.given(), plugintest.Zone(zone), plugintest.Seed(9), plugintest.Calendars(days))
+			direct, err := newWorkday(settings, pluginapi.Env{
+				Zone: loc, Seed: 9, Calendars: map[string]*calendar.Calendar{"cn": days}, Log: slog.New(slog.DiscardHandler),
 			})
-		}
+			if err != nil {
+				t.Fatal(err)
+			}
+			plugintest.CheckTrigger(t, over, loc, direct)
+		})
 	}
 }
 
