@@ -40,6 +40,9 @@ func (h *Host) ended(end ax.Ended) {
 func (h *Host) observe(what ax.Happening) {
 	h.metrics.Observe(what)
 	h.listen.observe(what)
+	if what.What == ax.AttemptEnded {
+		h.runs.ended(what)
+	}
 }
 
 // listeners tells the listeners of the configuration about runs. Each has a

@@ -59,6 +59,7 @@ type Host struct {
 	janitor  *janitor.Janitor
 	metrics  *metrics.Metrics
 	listen   *listeners
+	runs     runLog
 	server   *http.Server
 	listener net.Listener
 	ids      *ax.IDs
@@ -89,6 +90,7 @@ func New(opts Options) (*Host, error) {
 		incarnation: ax.NewTraceID(),
 		changed:     make(chan struct{}, 1), quit: make(chan struct{}),
 	}
+	h.runs.log = func() hclog.Logger { return h.log }
 	cfg, err := loadConfig(opts.Config)
 	if err != nil {
 		return nil, err

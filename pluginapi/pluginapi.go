@@ -141,7 +141,7 @@ type Fire struct {
 	Fence int64 `json:"fence"`
 }
 
-// Result is what a successful attempt reports.
+// Result is what an attempt reports. Together with an error only Data counts.
 type Result struct {
 	// Message is one line for people, such as "1204 rows copied".
 	Message string

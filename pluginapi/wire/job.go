@@ -133,6 +133,7 @@ func (r *jobRun) outcome(ctx context.Context, result pluginapi.Result, err error
 			err = fmt.Errorf("%w (%w)", err, cause)
 		}
 		out.Problem = EncodeProblem(err)
+		out.Data = r.data(result.Data) // what is known of a failure: an exit code, a status
 		return out
 	}
 	return &pb.RunOutcome{Message: validText(result.Message), Data: r.data(result.Data), Deferred: result.Deferred}

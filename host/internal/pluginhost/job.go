@@ -127,7 +127,7 @@ func outcomeOf(in *pb.RunOutcome, cause error) ax.Outcome {
 		return out
 	}
 	out := ax.Outcome{
-		Status: ax.StatusFailed, Message: in.GetMessage(), Permanent: pluginapi.IsPermanent(err),
+		Status: ax.StatusFailed, Message: in.GetMessage(), Data: in.GetData(), Permanent: pluginapi.IsPermanent(err),
 		Error: withStack(err.Error(), in.GetProblem().GetStack()),
 	}
 	if cause == nil && in.GetEndedBy() != "" {

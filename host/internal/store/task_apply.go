@@ -17,8 +17,10 @@ type ApplyParams struct {
 	// Actor is who made the change, for the audit trail.
 	Actor string
 	Now   time.Time
-	// Upsert holds tasks to make or change; their TaskState is written as it
-	// is. CreatedAt to Revision are kept by the store and not looked at.
+	// Upsert holds tasks to make or change. Their TaskState is written if the
+	// task is new or PlanVersion differs from that of the row; otherwise the
+	// state of the row stays, which may have moved on since the caller read it.
+	// CreatedAt to Revision are kept by the store and not looked at.
 	Upsert []ax.TaskRow
 	// Delete holds tasks to remove. Unknown ones are passed over.
 	Delete []ax.TaskID
@@ -173,6 +175,9 @@ func (a *applier) upsert(ctx context.Context, chunk []taskText) error {
 	}
 	for _, t := range chunk {
 		o, known := old[t.id]
+		if known && !o.deleted && o.state.planVersion == t.state.planVersion {
+			t.state = o.state
+		}
 		switch {
 		case !known:
 			err = a.create(ctx, t)

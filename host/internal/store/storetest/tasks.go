@@ -13,7 +13,8 @@ var taskTests = []test{
 	{"round trip", taskRoundTrip},
 	{"listed by name, per app, without the deleted", taskList},
 	{"revision grows with the definition only", taskRevision},
-	{"state is taken as given", taskStateGiven},
+	{"state is taken with a new plan", taskStateGiven},
+	{"state is kept with the same plan", taskStateKept},
 	{"deleted and made again", taskRevival},
 	{"all or nothing", taskAtomic},
 	{"names differ by case", taskCase},
@@ -118,6 +119,19 @@ func taskStateGiven(b *bed) {
 	row.TaskState = ax.TaskState{NextAt: noon.Add(time.Hour), PlanVersion: "new"}
 	b.apply(row)
 	equal(b, "state", b.task(row.Name).TaskState, row.TaskState)
+}
+
+// taskStateKept: whoever applies definitions has read the row a moment ago, and
+// a due time may have been written since.
+func taskStateKept(b *bed) {
+	row := fullTask()
+	b.apply(row)
+	want := b.task(row.Name).TaskState
+	row.Description = "changed"
+	row.TaskState = ax.TaskState{NextAt: noon.Add(-time.Hour), PlanVersion: want.PlanVersion}
+	b.apply(row)
+	equal(b, "state", b.task(row.Name).TaskState, want)
+	equal(b, "description", b.task(row.Name).Description, "changed")
 }
 
 func taskRevival(b *bed) {
