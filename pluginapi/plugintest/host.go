@@ -1,7 +1,14 @@
 // Package plugintest is for the tests of plugin authors: it calls components
 // the way a host does, over gRPC, either in the test's own process ([New]) or
 // in a built plugin ([Start]), and it checks that a trigger keeps its contract
-// ([CheckTrigger]).
+// ([CheckTrigger]). With components made elsewhere as hello and monthly:
+//
+//	host := plugintest.New(t, hello, monthly)
+//	got := host.Job("hello", map[string]any{"name": "ax"}).Run(t.Context(), pluginapi.Fire{})
+//	if got.Err != nil || got.Lines[0].Text != "hello, ax" {
+//		t.Errorf("got %+v", got)
+//	}
+//	plugintest.CheckTrigger(t, host.Trigger("monthly", map[string]any{"day": 1}), time.UTC)
 package plugintest
 
 import (

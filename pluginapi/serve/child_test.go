@@ -71,7 +71,7 @@ type child struct {
 
 func start(t *testing.T, env ...string) *child {
 	t.Helper()
-	c := &child{t: t, cmd: exec.Command(probe(t)), errors: make(chan string, 1), exited: make(chan struct{})}
+	c := &child{t: t, cmd: exec.Command(probe(t), "--own=flag"), errors: make(chan string, 1), exited: make(chan struct{})}
 	var err error
 	if c.socketDir, err = os.MkdirTemp("", "ax"); err != nil { // t.TempDir may be too long for a socket
 		t.Fatal(err)

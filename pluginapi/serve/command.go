@@ -8,28 +8,28 @@ import (
 	"github.com/axsched/ax/pluginapi/wire"
 )
 
-// command answers a start with arguments.
+// command answers the arguments that every plugin has.
 type command struct {
 	manifest       wire.Manifest
 	stdout, stderr io.Writer
 }
 
-func (c command) run(args []string) (status int) {
-	if len(args) == 1 {
-		switch args[0] {
-		case wire.DescribeFlag:
-			return c.describe()
-		case "--version", "-version":
-			fmt.Fprintln(c.stdout, c.manifest.Name, c.manifest.Version)
-			return 0
-		case "--help", "-help", "-h":
-			c.explain(c.stdout)
-			return 0
-		}
+// run returns the exit status, or ok false if the arguments are none of ours.
+func (c command) run(args []string) (status int, ok bool) {
+	if len(args) != 1 {
+		return 0, false
 	}
-	fmt.Fprintf(c.stderr, "%s: unknown arguments %q\n\n", c.manifest.Name, args)
-	c.explain(c.stderr)
-	return 2
+	switch args[0] {
+	case wire.DescribeFlag:
+		return c.describe(), true
+	case "--version":
+		fmt.Fprintln(c.stdout, c.manifest.Name, c.manifest.Version)
+		return 0, true
+	case "--help", "-h":
+		c.explain(c.stdout)
+		return 0, true
+	}
+	return 0, false
 }
 
 func (c command) describe() (status int) {

@@ -17,6 +17,7 @@ import (
 //   - exits with status 1 and a clear text if info or a component is not fit, or
 //     if a person started the program;
 //   - prints what the plugin offers for --ax-describe, --version and --help;
+//     other arguments are the author's;
 //   - makes package slog, package log and hclog write records for the host's
 //     log; other writes to standard output or error are logged as they are;
 //   - on SIGTERM cancels all runs with [pluginapi.ErrDrain], gives them up to
@@ -36,11 +37,12 @@ func run(info pluginapi.Info, components []pluginapi.Component) (status int) {
 		fmt.Fprintf(os.Stderr, "%s is not fit to be served as a plugin:\n%v\n", os.Args[0], err)
 		return 1
 	}
-	if args := os.Args[1:]; len(args) > 0 {
-		return command{manifest, os.Stdout, os.Stderr}.run(args)
+	cmd := command{manifest, os.Stdout, os.Stderr}
+	if status, ok := cmd.run(os.Args[1:]); ok {
+		return status
 	}
 	if os.Getenv(wire.CookieKey) != wire.CookieValue {
-		command{manifest, os.Stdout, os.Stderr}.explain(os.Stderr)
+		cmd.explain(os.Stderr)
 		return 1
 	}
 	p, err := newProcess(info, components)

@@ -60,7 +60,7 @@ func TestStartedByHand(t *testing.T) {
 		"no arguments": {status: 1, stderr: "put it into the plugin directory"},
 		"help":         {args: []string{"--help"}, stdout: "trigger   every"},
 		"version":      {args: []string{"--version"}, stdout: "probe 1.2.3\n"},
-		"unknown":      {args: []string{"--nonsense"}, status: 2, stderr: "--nonsense"},
+		"unknown":      {args: []string{"--nonsense"}, status: 1, stderr: "put it into the plugin directory"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -95,4 +95,20 @@ func TestBuiltPlugin(t *testing.T) {
 	}
 	plugintest.CheckTrigger(t, host.Trigger("every", map[string]any{"step": "7m"}), time.UTC,
 		plugintest.Start(t, probe(t)).Trigger("every", map[string]any{"step": "7m"}))
+}
+
+// The plugin that the documentation shows keeps the contract of triggers.
+func TestExampleTrigger(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := plugintest.New(t, pluginapi.TriggerOf("month-day", "Due on one day of each month.", NewMonthDay))
+	trigger := host.Trigger("month-day", map[string]any{"day": 1}, plugintest.Zone("Europe/Berlin"))
+	plugintest.CheckTrigger(t, trigger, zone)
+	got, err := trigger.Next(t.Context(), time.Date(2026, 12, 1, 9, 0, 0, 0, zone))
+	if want := time.Date(2027, 1, 1, 9, 0, 0, 0, zone); err != nil || !got.Equal(want) {
+		t.Errorf("due at %s, %v, want %s", got, err, want)
+	}
 }

@@ -25,7 +25,7 @@ func (f jobFunc) Run(ctx context.Context, run *pluginapi.Run) (pluginapi.Result,
 }
 
 // job serves one job and returns it.
-func job(t *testing.T, f jobFunc) *plugintest.Job {
+func job(t testing.TB, f jobFunc) *plugintest.Job {
 	t.Helper()
 	return plugintest.New(t, jobComponent(f)).Job("job", nil)
 }
@@ -357,4 +357,15 @@ func TestManyRunsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+func BenchmarkRun(b *testing.B) {
+	j := job(b, func(context.Context, *pluginapi.Run) (pluginapi.Result, error) { return pluginapi.Result{}, nil })
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if got := j.Run(b.Context(), pluginapi.Fire{}); got.Err != nil {
+				b.Fatal(got.Err)
+			}
+		}
+	})
 }
