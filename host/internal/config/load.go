@@ -47,6 +47,7 @@ type loader struct {
 	// incomplete: a file could not be read, so that a name that is not known
 	// may be in there.
 	incomplete bool
+	literal    bool // leaves ${…} as it is
 	sum        hash.Hash
 	read       map[string]bool // files in Config.Files
 	dirs       map[string]bool

@@ -366,7 +366,9 @@ func TestUnreadableFiles(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	base := "app: a\ncalendars: {c: {closed: [2026-01-01]}, d: {}}\ntasks:\n  - name: t\n    job: {use: exec}\n    cron: \"0 0 10 * * ?\"\n    calendar: c\n"
-	version := func(text string) string { return load(t, map[string]string{"config.yaml": text}).Tasks[0].Schedule.Version }
+	version := func(text string) string {
+		return load(t, map[string]string{"config.yaml": text}).Tasks[0].Schedule.Version
+	}
 	want := version(base)
 	for _, same := range []string{
 		base + "    timeout: 5m\n    description: x\n",

@@ -83,7 +83,7 @@ func quoted(text string) string {
 }
 
 // maxSearchBytes bounds the text parsed in search of a bad line.
-const maxSearchBytes = 16 << 20
+const maxSearchBytes = 32 << 20
 
 // lookAhead is over how many lines a list or a text may go on, so that a
 // beginning of the file that ends inside of it is no YAML although the file is.
@@ -97,13 +97,13 @@ func firstBadLine(lines [][]byte) int {
 		ends[i+1] = ends[i] + len(line)
 	}
 	whole := bytes.Join(lines, nil)
-	parsed := 0
+	budget := maxSearchBytes
 	good := func(count int) bool {
-		parsed += ends[count]
-		return parsesAll(whole[:ends[count]])
+		budget -= ends[count]
+		return budget > 0 && parsesAll(whole[:ends[count]])
 	}
 	lo, hi := 0, len(lines)
-	for parsed < maxSearchBytes {
+	for budget > 0 {
 		for hi-lo > 1 {
 			if mid := (lo + hi) / 2; good(mid) {
 				lo = mid
@@ -117,7 +117,7 @@ func firstBadLine(lines [][]byte) int {
 				next = k
 			}
 		}
-		if next == 0 {
+		if next == 0 && budget > 0 {
 			return hi
 		}
 		lo, hi = next, len(lines)
