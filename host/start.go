@@ -27,7 +27,7 @@ func loadConfig(path string) (*config.Config, error) {
 	if err != nil {
 		node = "localhost"
 	}
-	return config.Load(path, config.Options{
+	cfg, err := config.Load(path, config.Options{
 		Env: os.LookupEnv, Now: time.Now(), Node: node,
 		CheckSchedule: func(s ax.Schedule, calendars map[string]*calendar.Calendar, task string) []config.ScheduleFault {
 			var faults []config.ScheduleFault
@@ -38,6 +38,17 @@ func loadConfig(path string) (*config.Config, error) {
 		},
 		CheckTemplate: params.CheckString,
 	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range cfg.Tasks {
+		// A task that is switched on again is planned anew: what was due while it
+		// was off is not missed.
+		if task := &cfg.Tasks[i]; !task.Enabled {
+			task.Schedule.Version += "-off"
+		}
+	}
+	return cfg, nil
 }
 
 // startEngine puts the configuration into the database, ends what an earlier

@@ -89,7 +89,7 @@ func (h *Host) entry(cfg *config.Config, task *ax.Task, row ax.TaskRow, now time
 	if err != nil {
 		return engine.Entry{}, err
 	}
-	e := engine.Entry{Trigger: trig, Remote: task.Schedule.Trigger != nil, Ready: h.readiness(task)}
+	e := engine.Entry{Trigger: trig, Remote: task.Schedule.Trigger != nil, Lane: jobs{h}.Lane(task), Ready: h.readiness(task)}
 	if task.ParamsFrom == nil && !h.redactor.Found(task.Params) {
 		e.Params = func(inst *ax.Instance) ([]byte, bool) {
 			rendered, err := tmpl.Render(values(cfg.Node, inst))

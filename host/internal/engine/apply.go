@@ -42,6 +42,9 @@ func (t *task) replace(entry *Entry) {
 	}
 	t.def, t.gone = &row.Task, false
 	t.trigger, t.remote, t.ready, t.params = entry.Trigger, entry.Remote, entry.Ready, entry.Params
+	if !t.held { // else it keeps its place
+		t.lane = entry.Lane
+	}
 	if t.ready == nil {
 		t.ready = func() error { return nil }
 	}

@@ -65,6 +65,8 @@ type Entry struct {
 	// Remote says that Trigger is slow and may fail: its times are fetched ahead
 	// and kept with the task.
 	Remote bool
+	// Lane names the tasks that compete for the same room.
+	Lane string
 	// Ready tells why the task cannot run now, nil if it can. It is asked often.
 	Ready func() error
 	// Params renders the parameters of an instance that need no provider; bound
@@ -88,11 +90,14 @@ type Engine struct {
 	signal chan struct{}
 
 	// Owned by the loop.
-	tasks  map[ax.TaskID]*task
-	names  map[string]*task
-	wheel  *wheel.Wheel[*task]
-	held   []*task // wait for room, oldest first
-	firing bool    // false until Start and after StopFiring
+	tasks map[ax.TaskID]*task
+	names map[string]*task
+	wheel *wheel.Wheel[*task]
+	// held are the tasks that wait for room, by lane, oldest first; admitting is
+	// the one that is looked at again just now.
+	held      map[string][]*task
+	admitting *task
+	firing    bool // false until Start and after StopFiring
 }
 
 // New returns an Engine without tasks.
@@ -100,7 +105,7 @@ func New(cfg Config) *Engine {
 	e := &Engine{
 		cfg: cfg, signal: make(chan struct{}, 1),
 		tasks: map[ax.TaskID]*task{}, names: map[string]*task{},
-		wheel: wheel.New[*task](time.Now()),
+		wheel: wheel.New[*task](time.Now()), held: map[string][]*task{},
 	}
 	e.ctx, e.quit = context.WithCancel(context.Background())
 	return e

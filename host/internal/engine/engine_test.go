@@ -3,7 +3,9 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -387,6 +389,11 @@ func TestRemoteTriggerIsFetchedAheadAndMayDie(t *testing.T) {
 		if w.happened(ax.TaskParked) != 0 {
 			t.Error("parked while due times were known")
 		}
+		for _, at := range w.started("a") {
+			if !strings.HasSuffix(at, ":00") {
+				t.Errorf("a known due time ran at %s, held up by the dead plugin", at)
+			}
+		}
 		w.at(70 * time.Minute)
 		if w.engine.Views("a")[0].Row.Parked == "" {
 			t.Error("not parked although nothing is known any more")
@@ -480,5 +487,27 @@ func TestDeferredRunWaitsForItsCallback(t *testing.T) {
 		w.wantRows("silent", "11:00:00 RUNNING")
 		w.at(time.Hour + 95*time.Second)
 		w.wantRows("silent", "11:00:00 TIMEOUT")
+	})
+}
+
+// TestACrowdWaitsInLine: far more tasks are due than there is room for. All run,
+// in the order in which they came to wait, and nothing is tried in vain more
+// often than there is room.
+func TestACrowdWaitsInLine(t *testing.T) {
+	t.Parallel()
+	story(t, func(t *testing.T, w *world) {
+		w.workers = 2
+		var tasks []ax.Task
+		for i := range 300 {
+			tasks = append(tasks, w.task(fmt.Sprintf("t%03d", i), takes(time.Second), func(t *ax.Task) {
+				t.Job.Name, t.Schedule.Every = "crowd", time.Hour
+				t.Misfire.Threshold = time.Hour
+			}))
+		}
+		w.open(tasks...)
+		w.at(time.Hour + 160*time.Second)
+		for _, task := range tasks {
+			w.wantRows(task.Name, "11:00:00 SUCCESS")
+		}
 	})
 }

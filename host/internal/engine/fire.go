@@ -76,6 +76,7 @@ func (e *Engine) advance(t *task, s step, now time.Time) {
 		if s.failed != nil {
 			s.failed()
 		}
+		t.retryLater(now)
 		e.park(t, err.Error(), now)
 		return
 	}

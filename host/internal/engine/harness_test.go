@@ -152,7 +152,7 @@ func (w *world) entries(tasks []ax.Task) []engine.Entry {
 		row := known[task.Name]
 		row.Task = task
 		remote := w.triggers[task.Name]
-		e := engine.Entry{Trigger: remote, Remote: remote != nil, Params: bound, Ready: func() error {
+		e := engine.Entry{Trigger: remote, Remote: remote != nil, Params: bound, Lane: task.Job.Name, Ready: func() error {
 			if w.ready == nil {
 				return nil
 			}

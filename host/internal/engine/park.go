@@ -21,9 +21,6 @@ func (e *Engine) park(t *task, reason string, now time.Time) {
 		e.cfg.Log.Warn("task parked", "task", t.def.Name, "reason", reason)
 		e.cfg.Observe(ax.Happening{What: ax.TaskParked, At: now, Task: t.def, Text: reason})
 	}
-	if t.tryAt.IsZero() {
-		t.retryLater(now)
-	}
 	e.arm(t, now)
 }
 
@@ -34,6 +31,7 @@ func (e *Engine) unpark(t *task, now time.Time) {
 		return
 	}
 	if err := t.ready(); err != nil {
+		t.retryLater(now)
 		e.park(t, err.Error(), now)
 		return
 	}
@@ -43,6 +41,7 @@ func (e *Engine) unpark(t *task, now time.Time) {
 	}
 	if !t.remote && !t.st.NextAt.IsZero() {
 		if _, err := e.after(t, t.st.NextAt); err != nil {
+			t.retryLater(now)
 			e.park(t, err.Error(), now)
 			return
 		}
@@ -79,9 +78,11 @@ func (e *Engine) Recheck() {
 }
 
 func (e *Engine) recheck(t *task, now time.Time) {
+	t.fetchAt, t.fetchBackoff = time.Time{}, 0
 	if t.st.Parked != "" {
 		t.tryAt, t.backoff = time.Time{}, 0
 	} else if err := t.ready(); err != nil && t.def.Enabled {
+		t.retryLater(now)
 		e.park(t, err.Error(), now)
 		return
 	}
@@ -154,6 +155,7 @@ func (e *Engine) resume(t *task, now time.Time) {
 	} else {
 		next, err := nextOf(t.trigger, now)
 		if err != nil {
+			t.retryLater(now)
 			e.park(t, err.Error(), now)
 			return
 		}

@@ -93,9 +93,10 @@ func (e *Engine) following(t *task, due time.Time) (*ax.Plan, error) {
 
 // plan sees to it that the next due times of a remote trigger are known.
 func (e *Engine) plan(t *task, now time.Time) {
-	if !t.remote || t.fetching || t.gone || t.pending {
+	if !t.remote || t.fetching || t.gone || t.pending || t.fetchAt.After(now) {
 		return
 	}
+	t.fetchAt = time.Time{}
 	fresh := t.st.PlanVersion != t.def.Schedule.Version
 	if !fresh && (t.st.PlanDone || len(t.st.Planned) >= fetchBelow) {
 		return
@@ -186,7 +187,7 @@ func (e *Engine) save(t *task, from time.Time, st ax.TaskState) {
 // planned takes over a plan that is in the database.
 func (e *Engine) planned(t *task, st ax.TaskState, now time.Time) {
 	st.Parked, st.Paused, st.PausedUntil = t.st.Parked, t.st.Paused, t.st.PausedUntil
-	t.st, t.backoff = st, 0
+	t.st, t.backoff, t.fetchBackoff = st, 0, 0
 	if t.ready() == nil {
 		e.goOn(t, now)
 	}
@@ -197,7 +198,7 @@ func (e *Engine) fetchFailed(t *task, err error, now time.Time) {
 	if errors.Is(err, context.Canceled) {
 		return
 	}
-	t.retryLater(now)
+	t.fetchAt = now.Add(grow(&t.fetchBackoff))
 	if t.st.NextAt.IsZero() || t.st.PlanVersion != t.def.Schedule.Version {
 		e.park(t, err.Error(), now)
 	} else {

@@ -28,7 +28,8 @@ type task struct {
 	pending bool
 	// fetching: the trigger plugin is being asked for more times.
 	fetching bool
-	// held: it waits for room in e.held.
+	// lane groups tasks that compete for room; held: it waits for room in e.held.
+	lane string
 	held bool
 	// gone: it was removed from the configuration.
 	gone bool
@@ -37,9 +38,13 @@ type task struct {
 	fetchFrom time.Time
 	// catchUp: due times up to this instant run however late (MisfireAll).
 	catchUp time.Time
-	// tryAt is when to try again after a failure to write, plan or run.
+	// tryAt is when to try again after a failure to write or to start.
 	tryAt   time.Time
 	backoff time.Duration
+	// fetchAt is when to ask a trigger plugin again that has failed; due times
+	// that are known already do not wait for it.
+	fetchAt      time.Time
+	fetchBackoff time.Duration
 
 	lastManual time.Time
 
@@ -79,6 +84,7 @@ func (t *task) wake(now time.Time) time.Time {
 		}
 	}
 	consider(t.tryAt)
+	consider(t.fetchAt)
 	if t.schedulable() {
 		if t.st.NextAt.After(now) {
 			consider(t.st.NextAt)
@@ -113,6 +119,10 @@ func (e *Engine) arm(t *task, now time.Time) {
 
 // retryLater plans another visit after a failure, backing off to a minute.
 func (t *task) retryLater(now time.Time) {
-	t.backoff = min(max(2*t.backoff, time.Second), time.Minute)
-	t.tryAt = now.Add(t.backoff)
+	t.tryAt = now.Add(grow(&t.backoff))
+}
+
+func grow(backoff *time.Duration) time.Duration {
+	*backoff = min(max(2**backoff, time.Second), time.Minute)
+	return *backoff
 }

@@ -40,6 +40,7 @@ func (e *Engine) dueNow(t *task, now time.Time) bool {
 // the task may be looked at again at once.
 func (e *Engine) due(t *task, now time.Time) bool {
 	if err := t.ready(); err != nil {
+		t.retryLater(now)
 		e.park(t, err.Error(), now)
 		return false
 	}
@@ -71,24 +72,38 @@ func (e *Engine) due(t *task, now time.Time) bool {
 
 // hold lets the task wait for room; its due time keeps its place.
 func (e *Engine) hold(t *task) {
-	if !t.held {
-		t.held = true
-		e.held = append(e.held, t)
+	if t.held {
+		return
+	}
+	t.held = true
+	if e.admitting != t { // else it stays at the head of its lane
+		e.held[t.lane] = append(e.held[t.lane], t)
 	}
 }
 
 // Freed tells the engine that there may be room in the pool again.
 func (e *Engine) Freed() {
 	e.post(func(now time.Time) {
-		held := e.held
-		e.held = nil
-		for _, t := range held {
-			t.held = false
-		}
-		for _, t := range held {
-			e.visit(t, now) // a task that finds no room queues up again, in order
+		for lane := range e.held {
+			e.admit(lane, now)
 		}
 	})
+}
+
+// admit lets the tasks that wait in a lane go on, in order, until one finds no
+// room: the ones behind it would find none either.
+func (e *Engine) admit(lane string, now time.Time) {
+	for len(e.held[lane]) > 0 {
+		t := e.held[lane][0]
+		e.admitting, t.held = t, false
+		e.visit(t, now)
+		e.admitting = nil
+		if t.held {
+			return
+		}
+		e.held[lane] = e.held[lane][1:]
+	}
+	delete(e.held, lane)
 }
 
 // startRetries starts attempts whose waiting time is over.
