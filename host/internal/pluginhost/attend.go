@@ -25,8 +25,8 @@ func (p *plugin) attend(proc *process) {
 		case err == nil:
 			misses = 0
 			proc.releaseStale()
-		case isClosed(proc.exited()):
-			return
+		case isClosed(proc.exited()), isClosed(proc.idle):
+			return // it is ending
 		case isUnwell(err):
 			p.replaceUnwell(proc, err.Error())
 		default:

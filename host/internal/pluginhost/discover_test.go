@@ -70,6 +70,22 @@ func TestBadFilesAreRefusedWithTheReason(t *testing.T) {
 	}
 }
 
+func TestScriptsArePlugins(t *testing.T) {
+	t.Parallel()
+	th := newHost(t, nil)
+	th.write("ax-plugin-script", 0o755, []byte(`#!/bin/sh
+[ "$1" = --ax-describe ] && echo '{
+  "name": "script", "version": "1.2.3", "protocol": 1,
+  "components": [{"kind": "job", "name": "hello", "schema": {"type": "object"}}]
+}'
+`))
+	th.start()
+	c, err := th.Lookup(pluginapi.KindJob, "hello")
+	if err != nil || c.Version != "1.2.3" || string(c.Schema) != `{"type": "object"}` {
+		t.Errorf("Lookup = %+v, %v", c, err)
+	}
+}
+
 // foreignELF is the header of a program for another machine.
 const foreignELF = "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00\x01\x00\x00\x00" +
 	"\x00\x00\x00\x00\x00\x00\x00\x00\x40\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +

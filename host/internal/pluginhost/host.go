@@ -117,6 +117,7 @@ func (h *Host) Start(ctx context.Context) error {
 	if h.cfg.Dir == "" {
 		return nil
 	}
+	warnOpenDir(h.cfg.Dir, h.log)
 	h.mu.Unlock() // the scan fills h.plugins
 	err = h.firstScan(ctx)
 	if err != nil {

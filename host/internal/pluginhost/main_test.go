@@ -123,28 +123,39 @@ func (th *testHost) start() {
 	}
 }
 
-// put installs a program as a plugin in the way that installers should: a copy
-// under another name, then a rename.
+// put installs a program as a plugin.
 func (th *testHost) put(file, program string) {
 	th.t.Helper()
-	raw, err := os.ReadFile(programs[program])
-	if err != nil {
-		th.t.Fatal(err)
-	}
-	th.write(file, 0o755, raw)
+	install(th.t, th.dir, file, program)
 }
 
 func (th *testHost) write(file string, mode os.FileMode, content []byte) {
 	th.t.Helper()
-	temp := filepath.Join(th.dir, "."+file+".tmp")
+	writeFile(th.t, filepath.Join(th.dir, file), mode, content)
+}
+
+func install(t testing.TB, dir, file, program string) {
+	t.Helper()
+	raw, err := os.ReadFile(programs[program])
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, file), 0o755, raw)
+}
+
+// writeFile writes a file in the way that installers should: under another
+// name first, then by a rename.
+func writeFile(t testing.TB, path string, mode os.FileMode, content []byte) {
+	t.Helper()
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	if err := os.WriteFile(temp, content, 0o600); err != nil {
-		th.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := os.Chmod(temp, mode); err != nil {
-		th.t.Fatal(err)
+		t.Fatal(err)
 	}
-	if err := os.Rename(temp, filepath.Join(th.dir, file)); err != nil {
-		th.t.Fatal(err)
+	if err := os.Rename(temp, path); err != nil {
+		t.Fatal(err)
 	}
 }
 

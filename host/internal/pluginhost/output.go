@@ -23,10 +23,10 @@ const (
 // stdout besides the handshake. It logs lines within a budget, keeps the last
 // ones for error reports, and gathers the text of a panic into one record.
 type output struct {
-	log       hclog.Logger
 	panicSize int
 
 	mu        sync.Mutex
+	log       hclog.Logger
 	budget    logBudget
 	tail      []string
 	inPanic   bool
@@ -35,6 +35,13 @@ type output struct {
 
 func newOutput(log hclog.Logger, l limits) *output {
 	return &output{log: log, panicSize: l.panicTextSize, budget: newLogBudget(l.logPerSec)}
+}
+
+// identify adds the process to the records that follow.
+func (o *output) identify(pid int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.log = o.log.With("pid", pid)
 }
 
 // stderrLine takes a line of the plugin's stderr.

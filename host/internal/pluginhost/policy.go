@@ -27,6 +27,7 @@ type Policy struct {
 	// of the host's own.
 	Env map[string]string
 	// Args are given to the program when it serves, not when it is described.
+	// Plugins made with package serve take none.
 	Args []string
 	// SHA256 in hex, if set, is the only content that may run.
 	SHA256 string

@@ -53,6 +53,7 @@ func (s *starter) start(ctx context.Context, prog *program, policy Policy) (*pro
 	err := p.connect(ctx, run)
 	if p.child = run.started(); p.child != nil {
 		p.log = log.With("pid", p.child.pid)
+		p.out.identify(p.child.pid)
 		go p.cleanUp(run)
 	} else {
 		_ = os.RemoveAll(run.socketDir)

@@ -83,6 +83,8 @@ func killRound(match func(pid int) bool, deadline time.Time) []int {
 	}
 	for _, handle := range handles {
 		waitHandle(handle, deadline)
+		// In a container the host may be the init that adopted it.
+		_ = unix.Waitid(unix.P_PIDFD, handle, nil, unix.WEXITED|unix.WNOHANG, nil)
 		unix.Close(handle)
 	}
 	return killed

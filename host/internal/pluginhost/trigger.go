@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/axsched/ax/pluginapi"
@@ -69,29 +70,39 @@ func (h *Host) NextMany(ctx context.Context, questions []NextQuestion) []NextAns
 		}
 		byPlugin[p] = append(byPlugin[p], asked{q, c, q.Trigger.handle.wanted(c.Name), &answers[i]})
 	}
+	var wg sync.WaitGroup
 	for p, list := range byPlugin {
-		for len(list) > 0 {
-			n := min(len(list), nextBatch)
-			p.ask(ctx, list[:n])
-			list = list[n:]
-		}
+		wg.Go(func() { p.ask(ctx, list) })
 	}
+	wg.Wait()
 	return answers
 }
 
-// ask fills in the answers, with one call if all goes well.
+// ask fills in the answers, in as many calls as there are batches if all goes
+// well. Once the plugin cannot be reached the rest is not tried.
 func (p *plugin) ask(ctx context.Context, list []asked) {
+	for len(list) > 0 {
+		n := min(len(list), nextBatch)
+		if err := p.askBatch(ctx, list[:n]); err != nil {
+			for _, a := range list {
+				a.answer.Err = err
+			}
+			return
+		}
+		list = list[n:]
+	}
+}
+
+// askBatch fails if there is no process to ask.
+func (p *plugin) askBatch(ctx context.Context, list []asked) error {
 	proc, err := p.acquire(ctx)
 	if err != nil {
-		for _, a := range list {
-			a.answer.Err = err
-		}
-		return
+		return err
 	}
 	defer p.release(proc)
 	unknown := p.askOnce(ctx, proc, list)
 	if len(unknown) == 0 {
-		return
+		return nil
 	}
 	var forgotten []wanted
 	for _, a := range unknown {
@@ -99,6 +110,7 @@ func (p *plugin) ask(ctx context.Context, list []asked) {
 	}
 	proc.specs.forget(forgotten)
 	p.askOnce(ctx, proc, unknown)
+	return nil
 }
 
 // askOnce fills in the answers and returns the questions about specs that the

@@ -147,6 +147,42 @@ func TestHostChecksAnswers(t *testing.T) {
 	}
 }
 
+// One call that hangs is no reason to end a process, many in a row are.
+func TestHangingCallsGetTheProcessReplaced(t *testing.T) {
+	t.Parallel()
+	th := startHost(t, "ax-plugin-hangs-in-next", "bad",
+		Policy{CallTimeout: 100 * time.Millisecond, DrainTimeout: 50 * time.Millisecond},
+		func(l *limits) { l.slowCalls = 3 })
+	ask := func() error {
+		_, _, err := th.Trigger(Spec{Use: "lie"}).Next(t.Context(), time.Unix(0, 0), time.Time{}, 1)
+		return err
+	}
+	wantError[*UnavailableError](t, ask(), "did not answer Next within 100ms")
+	pid := th.status("hangs-in-next").PID
+	wantError[*UnavailableError](t, ask(), "did not answer Next within 100ms")
+	if got := th.status("hangs-in-next").PID; got != pid {
+		t.Errorf("the process was replaced after 2 calls, from %d to %d", pid, got)
+	}
+	wantError[*UnavailableError](t, ask(), "did not answer Next within 100ms")
+	if got := th.status("hangs-in-next").PID; got == pid {
+		t.Error("the process stays after 3 calls")
+	}
+	awaitGone(t, pid)
+}
+
+func TestSpecsAreReleasedAndPreparedAgain(t *testing.T) {
+	t.Parallel()
+	th := startHost(t, "ax-plugin-alpha", "good", Policy{}, func(l *limits) {
+		l.health, l.specTTL = 2*time.Millisecond, time.Nanosecond
+	})
+	for range 200 {
+		th.use()
+	}
+	if s := th.status("alpha"); s.Restarts != 0 {
+		t.Errorf("status = %+v", s)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	th := startHost(t, "ax-plugin-alpha", "good", Policy{})

@@ -2,10 +2,12 @@ package pluginhost
 
 import (
 	"context"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/hashicorp/go-hclog"
 )
 
 // scan looks at the directory once and does what it says. pending tells that a
@@ -103,5 +105,15 @@ func (h *Host) watch(ctx context.Context) {
 		if pending {
 			soon = time.After(h.limits.settle)
 		}
+	}
+}
+
+// warnOpenDir tells of a plugin directory in which others than its owner may
+// put files. Only files of trusted owners are run from there, but others may
+// still take plugins away.
+func warnOpenDir(dir string, log hclog.Logger) {
+	info, err := os.Stat(dir)
+	if err == nil && info.Mode().Perm()&0o022 != 0 {
+		log.Warn("others than its owner may write the plugin directory", "dir", dir, "mode", info.Mode().Perm())
 	}
 }

@@ -196,6 +196,9 @@ func (l *liar) Prepare(_ context.Context, in *pb.PrepareRequest) (*pb.PrepareRep
 }
 
 func (l *liar) Next(_ context.Context, in *pb.NextRequest) (*pb.NextReply, error) {
+	if l.name == "hangs-in-next" {
+		select {}
+	}
 	reply := &pb.NextReply{}
 	for _, item := range in.GetItems() {
 		result := &pb.NextResult{SpecId: item.GetSpecId()}
