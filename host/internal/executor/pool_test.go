@@ -1,0 +1,97 @@
+package executor
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+func TestPoolBounds(t *testing.T) {
+	t.Parallel()
+	freed := 0
+	p := newPool(2, 3, func() { freed++ })
+	want := func(lane string, room ax.Room) {
+		t.Helper()
+		if got := p.reserve(lane); got != room {
+			t.Fatalf("lane %s: room %d, want %d", lane, got, room)
+		}
+	}
+	want("a", ax.RoomNow)
+	want("a", ax.RoomNow)
+	want("a", ax.RoomQueue)
+	want("b", ax.RoomNow) // full, but nothing of b runs
+	want("b", ax.RoomQueue)
+	want("a", ax.RoomQueue)
+	want("a", ax.RoomNone)
+	want("c", ax.RoomNow)
+	want("c", ax.RoomQueue) // full, but nothing of c waits
+	want("c", ax.RoomNone)
+
+	var started []string
+	p.enqueue("a", func() { started = append(started, "a1") })
+	p.enqueue("b", func() { started = append(started, "b1") })
+	p.enqueue("a", func() { started = append(started, "a2") })
+	if len(started) > 0 {
+		t.Fatalf("%v started in a full pool", started)
+	}
+	p.release("b", ax.RoomNow) // 3 of 2 run: only b may go on
+	if len(started) != 1 || started[0] != "b1" {
+		t.Fatalf("started %v, want b1", started)
+	}
+	p.release("c", ax.RoomNow)
+	p.release("b", ax.RoomNow) // 2 of 2
+	p.release("a", ax.RoomNow)
+	p.release("a", ax.RoomNow)
+	if len(started) != 3 || started[1] != "a1" || started[2] != "a2" {
+		t.Errorf("started %v, want b1 a1 a2", started)
+	}
+	if freed == 0 {
+		t.Error("nobody was told of the free place in the queue")
+	}
+}
+
+// TestPoolNeverOverfills compares random use with the two rules.
+func TestPoolNeverOverfills(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		p := newPool(3, 5, func() {})
+		lanes := []string{"a", "b", "c"}
+		running := map[string]int{}
+		total := 0
+		start := func(lane string) func() {
+			return func() {
+				if total >= 3 && running[lane] > 0 {
+					t.Fatalf("seed %d: lane %s got a worker too many", seed, lane)
+				}
+				running[lane]++
+				total++
+			}
+		}
+		waiting := 0
+		for range 2000 {
+			lane := lanes[r.IntN(3)]
+			if r.IntN(2) == 0 {
+				switch p.reserve(lane) {
+				case ax.RoomNow:
+					start(lane)()
+				case ax.RoomQueue:
+					waiting++
+					p.enqueue(lane, func() { waiting--; start(lane)() })
+				case ax.RoomNone:
+				}
+			} else if running[lane] > 0 {
+				running[lane]--
+				total--
+				p.release(lane, ax.RoomNow)
+			}
+			if got, queued := p.counts(); got != total || queued != waiting || queued > 5+2 {
+				t.Fatalf("seed %d: pool counts %d running and %d waiting, want %d and %d", seed, got, queued, total, waiting)
+			}
+			if total < 3 && waiting > 0 {
+				t.Fatalf("seed %d: %d wait although a worker is free", seed, waiting)
+			}
+		}
+	}
+}
