@@ -1,0 +1,102 @@
+# Targets for people. "make help" lists them; CI runs the same ones (.ci/run).
+# Everything works as root or as a plain user; only packages are asked of root.
+
+SHELL   := /bin/bash
+GO      ?= go
+BIN     := bin
+MODULE  := $(shell $(GO) list -m)
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || cat VERSION 2>/dev/null || echo dev)
+
+# The version is stamped here and not from the repository, so that a build also
+# works in a checkout that belongs to somebody else.
+BUILD    = $(GO) build -trimpath -buildvcs=false
+PLUGINS := $(sort $(wildcard plugins/jobs/* plugins/triggers/* plugins/notifiers/*))
+EXAMPLES := $(sort $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod)))
+
+# Packages whose code is mostly about goroutines: CI runs them with the race
+# detector, which is too slow for all of them there.
+RACE_PACKAGES ?= ./host ./host/internal/engine ./host/internal/executor ./host/internal/dispatch \
+	./host/internal/wheel ./host/internal/store/... ./host/internal/api ./host/internal/metrics \
+	./pluginapi ./pluginapi/wire
+
+FUZZTIME ?= 1m
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: build-ax $(PLUGINS) ## build bin/ax and the plugins into bin/plugins/
+
+.PHONY: build-ax
+build-ax:
+	@$(BUILD) -ldflags "-X main.version=$(VERSION)" -o $(BIN)/ax ./host/cmd/ax
+
+.PHONY: $(PLUGINS)
+$(PLUGINS):
+	@$(BUILD) -o $(BIN)/plugins/ax-plugin-$(@F) ./$@
+
+.PHONY: run
+run: build ## build, then start a host with config.example.yaml
+	$(BIN)/ax serve --config config.example.yaml
+
+.PHONY: test-deps
+test-deps:
+	@scripts/test-deps.sh
+
+.PHONY: test
+test: test-deps ## install what the tests need, then run them all
+	$(GO) test ./...
+	@for dir in $(EXAMPLES); do echo "cd $$dir && $(GO) test ./..." && (cd $$dir && $(GO) test ./...) || exit 1; done
+
+.PHONY: race
+race: test-deps ## run all tests with the race detector
+	$(GO) test -race ./...
+
+.PHONY: race-core
+race-core: test-deps
+	$(GO) test -race $(RACE_PACKAGES)
+
+.PHONY: check
+check: fmt-check vet tidy-check lint verify race ## all that a change must pass: format, vet, lint, imports, generated files, race tests
+
+.PHONY: fmt-check
+fmt-check:
+	@files=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	if [ -n "$$files" ]; then echo "not formatted, run gofmt -w on:"; echo "$$files"; exit 1; fi
+
+.PHONY: vet
+vet:
+	$(GO) vet ./...
+
+.PHONY: tidy-check
+tidy-check:
+	$(GO) mod tidy -diff
+
+.PHONY: lint
+lint: ## run golangci-lint (its first build takes some minutes)
+	$(GO) tool -modfile=lint.mod golangci-lint run ./...
+
+.PHONY: generate
+generate: ## make the Go code of the plugin protocol and the tables in docs/ anew
+	scripts/protoc.sh pluginapi/proto
+	UPDATE=1 $(GO) test -count=1 -run 'Generated' ./docs .
+
+.PHONY: verify
+verify: ## check that generated files are fresh
+	scripts/verify.sh
+
+.PHONY: bench
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: nightly
+nightly: ## compare cron with its reference a million times, and fuzz
+	CRON_COMPARISONS=1000000 $(GO) test -count=1 -timeout 3h -run 'Reference|Invented' ./pluginapi/cron
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: clean
+clean: ## remove what was built, but not data/
+	rm -rf $(BIN)
