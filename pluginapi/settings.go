@@ -51,7 +51,7 @@ func parseJSON(raw json.RawMessage) (any, error) {
 	if err := dec.Decode(&tree); err != nil {
 		return nil, fmt.Errorf("settings are not JSON: %w", err)
 	}
-	if _, err := dec.Token(); err != io.EOF {
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("settings are not JSON: text after the value")
 	}
 	return tree, nil

@@ -101,9 +101,9 @@ func (j *Job) follow(stream pb.Job_RunClient) Attempt {
 	for first, ended := true, false; ; first = false {
 		event, err := stream.Recv()
 		switch {
-		case err == io.EOF && ended:
+		case errors.Is(err, io.EOF) && ended:
 			return a
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			a.Err = errors.New("the run ended without an outcome")
 			return a
 		case err != nil:

@@ -121,11 +121,11 @@ func TestProblems(t *testing.T) {
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []error{pluginapi.ErrTimeout, pluginapi.ErrCanceled, pluginapi.ErrReplaced, pluginapi.ErrDrain} {
-		if got := DecodeReason(EncodeReason(cause)); got != cause {
+		if got := DecodeReason(EncodeReason(cause)); !errors.Is(got, cause) {
 			t.Errorf("%v becomes %v", cause, got)
 		}
 	}
-	if got := DecodeReason("of a newer host"); got != pluginapi.ErrCanceled {
+	if got := DecodeReason("of a newer host"); !errors.Is(got, pluginapi.ErrCanceled) {
 		t.Errorf("an unknown reason becomes %v", got)
 	}
 	if got := EncodeReason(io.EOF); got != "" {

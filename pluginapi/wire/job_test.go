@@ -194,7 +194,7 @@ func runRaw(t *testing.T, client *wire.Client, request *pb.RunRequest) *pb.RunOu
 			t.Fatal(err)
 		}
 		if event.GetOutcome() != nil {
-			if _, err := stream.Recv(); err != io.EOF {
+			if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
 				t.Errorf("after the outcome: %v", err)
 			}
 			return event.GetOutcome()

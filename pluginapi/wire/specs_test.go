@@ -149,6 +149,34 @@ func TestReleaseWaitsForRuns(t *testing.T) {
 	<-closed
 }
 
+// A component that is released while it is built is closed as well.
+func TestReleaseDuringPrepare(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{})
+	building, finish := make(chan struct{}), make(chan struct{})
+	host := plugintest.New(t, pluginapi.JobOf("job", "For a test.", func(struct{}, pluginapi.Env) (pluginapi.Job, error) {
+		close(building)
+		<-finish
+		return closableJob{closed: closed}, nil
+	}))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		got := prepare(t, host, &pb.PrepareRequest{Specs: []*pb.Spec{{Id: "x", Kind: "job", Component: "job"}}})[0].GetProblem()
+		if got.GetKind() != pb.Problem_UNKNOWN_SPEC {
+			t.Errorf("problem %v", got)
+		}
+	})
+	<-building
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := host.Client.Plugin.Release(ctx, &pb.ReleaseRequest{SpecIds: []string{"x"}}); err != nil {
+		t.Fatal(err)
+	}
+	close(finish)
+	wg.Wait()
+	<-closed
+}
+
 type closableJob struct {
 	closed chan struct{}
 	run    func()
