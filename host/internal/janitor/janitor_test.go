@@ -1,0 +1,85 @@
+package janitor
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// rows is a store that counts rows down.
+type rows struct {
+	instances, alerts, audit int
+	before                   time.Time
+	fail                     bool
+	calls                    int
+	largest                  int
+}
+
+func (r *rows) take(from *int, before time.Time, limit int) (int, error) {
+	r.calls++
+	if r.fail {
+		return 0, errors.New("locked")
+	}
+	n := min(*from, limit)
+	*from -= n
+	r.before, r.largest = before, max(r.largest, n)
+	return n, nil
+}
+
+func (r *rows) Purge(_ context.Context, _ string, before time.Time, limit int) (int, error) {
+	return r.take(&r.instances, before, limit)
+}
+
+func (r *rows) PurgeAlerts(_ context.Context, _ string, before time.Time, limit int) (int, error) {
+	return r.take(&r.alerts, before, limit)
+}
+
+func (r *rows) PurgeAudit(_ context.Context, _ string, before time.Time, limit int) (int, error) {
+	return r.take(&r.audit, before, limit)
+}
+
+func TestDeletesAllInSmallSteps(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &rows{instances: 1001, alerts: 3, audit: 200}
+		keep := time.Duration(0)
+		j := New(Config{App: "a", Store: store, Log: hclog.NewNullLogger(), Retention: func() time.Duration { return keep }})
+		now := time.Now()
+		if n, err := j.runOnce(t.Context(), now); n != 0 || err != nil {
+			t.Errorf("deleted %d rows (%v) although everything is kept", n, err)
+		}
+		keep = time.Hour
+		if n, err := j.runOnce(t.Context(), now); n != 1204 || err != nil {
+			t.Errorf("deleted %d rows (%v), want 1204", n, err)
+		}
+		if store.largest > batch {
+			t.Errorf("%d rows in one step", store.largest)
+		}
+		if want := now.Add(-keep); !store.before.Equal(want) {
+			t.Errorf("deleted what is older than %s, want %s", store.before, want)
+		}
+	})
+}
+
+func TestAnErrorDoesNotEndIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &rows{instances: 5, fail: true}
+		j := New(Config{App: "a", Store: store, Log: hclog.NewNullLogger(), Retention: func() time.Duration { return time.Hour }})
+		j.Start()
+		time.Sleep(3*period + time.Second)
+		j.Stop()
+		if store.calls != 4 {
+			t.Errorf("tried %d times in three periods, want 4", store.calls)
+		}
+	})
+}
+
+func TestStopWithoutStart(t *testing.T) {
+	t.Parallel()
+	New(Config{}).Stop()
+}
