@@ -315,6 +315,17 @@ func TestJobsThatEndBadly(t *testing.T) {
 	}
 }
 
+// What a job knows of its failure, such as an exit code, goes with the error.
+func TestDataOfAFailure(t *testing.T) {
+	t.Parallel()
+	got := job(t, func(context.Context, *pluginapi.Run) (pluginapi.Result, error) {
+		return pluginapi.Result{Data: map[string]any{"exit_code": 3}}, errors.New("failed")
+	}).Run(t.Context(), pluginapi.Fire{})
+	if got.Err == nil || got.Result.Data["exit_code"] != int64(3) {
+		t.Errorf("attempt %+v", got)
+	}
+}
+
 func TestDataThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]any{

@@ -56,22 +56,24 @@ func hours(n ...int) (list []time.Time) {
 	return list
 }
 
-func TestNext(t *testing.T) {
-	t.Parallel()
+// nextCase is a trigger and what the host learns of it after start.
+type nextCase struct {
+	trigger   pluginapi.Trigger
+	max       int           // default 3
+	until     time.Duration // after start, default 10 h
+	want      []time.Time
+	exhausted bool
+	problem   string
+}
+
+func nextCases() map[string]nextCase {
 	constant := func(answer time.Time) triggerFunc {
 		return func(context.Context, time.Time) (time.Time, error) { return answer, nil }
 	}
 	batch := func(answer ...time.Time) batchFunc {
 		return batchFunc{hourly, func(time.Time, time.Time, int) []time.Time { return answer }}
 	}
-	tests := map[string]struct {
-		trigger   pluginapi.Trigger
-		max       int           // default 3
-		until     time.Duration // after start, default 10 h
-		want      []time.Time
-		exhausted bool
-		problem   string
-	}{
+	return map[string]nextCase{
 		"hourly":             {trigger: triggerFunc(hourly), want: hours(1, 2, 3)},
 		"until":              {trigger: triggerFunc(hourly), until: 2 * time.Hour, want: hours(1, 2)},
 		"just before":        {trigger: triggerFunc(hourly), until: 2*time.Hour - time.Microsecond, want: hours(1)},
@@ -104,7 +106,11 @@ func TestNext(t *testing.T) {
 		"batch repeats":   {trigger: batch(hours(1, 1)...), want: hours(1), problem: "not after the one before"},
 		"batch too early": {trigger: batch(hours(0)...), problem: "not after"},
 	}
-	for name, test := range tests {
+}
+
+func TestNext(t *testing.T) {
+	t.Parallel()
+	for name, test := range nextCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			host := triggers(t, map[string]pluginapi.Trigger{"t": test.trigger})
