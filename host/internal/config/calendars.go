@@ -1,13 +1,7 @@
 package config
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,9 +9,6 @@ import (
 
 	"github.com/axsched/ax/pluginapi/calendar"
 )
-
-// maxHolidayBytes is what package calendar reads of a file.
-const maxHolidayBytes = 1 << 20
 
 // calendarDraft is a calendar while its keys are read and until those that it
 // extends are built.
@@ -31,7 +22,7 @@ type calendarDraft struct {
 	building, done bool
 }
 
-// calendarFields are the keys of a calendar.
+// fields are the keys of a calendar.
 func (c *calendarDraft) fields() []field {
 	var weekly string
 	var at *yaml.Node
@@ -67,99 +58,6 @@ func (c *calendarDraft) takeWeekdays(n *yaml.Node, list string) {
 			}
 		}
 	}
-}
-
-// dayRules is a list of days, each with a name if wanted.
-func dayRules(to *[]calendar.Rule) rule {
-	var days, label string
-	daysRule := text(&days)
-	fields := []field{{"days", daysRule}, {"name", text(&label)}}
-	var at *yaml.Node
-	elem := rule{kind: kindObject, fields: fields, needs: []string{"days"}, take: func(d *decoder, key string, n *yaml.Node) {
-		days, label = "", ""
-		at = d.object("a day of "+key, n, fields, "days")["days"]
-	}}
-	elem.short = &rule{kind: kindString, take: func(d *decoder, key string, n *yaml.Node) {
-		label, at = "", n
-		daysRule.take(d, key, n)
-	}}
-	r := rule{kind: kindArray, elem: &elem}
-	r.take = func(d *decoder, key string, n *yaml.Node) {
-		for _, item := range n.Content {
-			before := len(d.faults)
-			d.take(&elem, key, item)
-			if len(d.faults) > before || item.Kind == 0 || isNull(item) {
-				continue
-			}
-			parsed, err := parseDays(days)
-			if err != nil {
-				d.fault(at, "%s: %v", key, err)
-				continue
-			}
-			parsed.Name = label
-			*to = append(*to, parsed)
-		}
-	}
-	return r
-}
-
-// parseDays reads what calendar.ParseRule reads, with words in front of rules
-// that repeat: "yearly 12-25", "monthly 15", "monthly last".
-func parseDays(text string) (calendar.Rule, error) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
-	switch rest = strings.TrimSpace(rest); {
-	case word == "yearly":
-		return calendar.ParseRule(rest)
-	case word == "monthly" && rest == "last":
-		return calendar.EveryMonth(-1), nil
-	case word == "monthly":
-		return calendar.ParseRule("day " + rest)
-	}
-	parsed, err := calendar.ParseRule(text)
-	if err != nil && len(rest) == 0 && !strings.Contains(text, "-") {
-		return parsed, errors.New("expected days such as 2026-12-25, 2026-12-25..2027-01-06, yearly 12-25, monthly 15 or monthly last, got " + strconv.Quote(text))
-	}
-	return parsed, err
-}
-
-// readHolidays reads a file of holidays and make-up workdays. The name as
-// written is the source of the rules: it must not depend on where the host
-// was started.
-func (d *decoder) readHolidays(spec *calendar.Spec, n *yaml.Node) {
-	path := beside(d.path, n.Value)
-	var parse func(io.Reader, string) (closed, open []calendar.Rule, err error)
-	switch extension := strings.ToLower(filepath.Ext(path)); extension {
-	case ".csv":
-		parse = calendar.ParseCSV
-	case ".json":
-		parse = calendar.ParseJSON
-	default:
-		d.fault(n, "files: expected a .csv or .json file, got %s", d.show(n))
-		return
-	}
-	data, err := d.readFile(path, maxHolidayBytes)
-	if err != nil {
-		d.fault(n, "files: %v", err)
-		return
-	}
-	closed, open, err := parse(bytes.NewReader(data), n.Value)
-	if err != nil {
-		d.faultAt(placeIn(path, err), "%v", err)
-		return
-	}
-	spec.Closed = append(spec.Closed, closed...)
-	spec.Open = append(spec.Open, open...)
-}
-
-var lineInError = regexp.MustCompile(`\bline (\d+)\b`)
-
-// placeIn returns the place that an error about a file names.
-func placeIn(path string, err error) Position {
-	pos := Position{File: path, Line: 1, Column: 1}
-	if m := lineInError.FindStringSubmatch(err.Error()); m != nil {
-		pos.Line, _ = strconv.Atoi(m[1])
-	}
-	return pos
 }
 
 // readCalendar takes in one calendar of a file.

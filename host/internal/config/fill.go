@@ -20,7 +20,7 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // fill replaces the references in a text. The values are noted as secrets.
 func (d *decoder) fill(n *yaml.Node) {
-	if d.literal || n.Tag != "!!str" || !strings.Contains(n.Value, "${") {
+	if n.Tag != "!!str" || !strings.Contains(n.Value, "${") {
 		return
 	}
 	n.Value = reference.ReplaceAllStringFunc(n.Value, func(match string) string {

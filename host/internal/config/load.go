@@ -47,12 +47,13 @@ type loader struct {
 	// incomplete: a file could not be read, so that a name that is not known
 	// may be in there.
 	incomplete bool
-	literal    bool // leaves ${…} as it is
-	sum        hash.Hash
-	read       map[string]bool // files in Config.Files
-	dirs       map[string]bool
-	secrets    map[string]bool
-	zones      map[string]*time.Location
+	// doubtful: something is wrong with what tasks refer to.
+	doubtful bool
+	sum      hash.Hash
+	read     map[string]bool // files in Config.Files
+	dirs     map[string]bool
+	secrets  map[string]bool
+	zones    map[string]*time.Location
 
 	calendarDrafts map[string]*calendarDraft
 	calendars      map[string]*calendar.Calendar // nil for one that is faulty
@@ -113,6 +114,7 @@ func (l *loader) load(path string) {
 		d.takeNamed(drafts[i])
 	}
 	l.buildCalendars()
+	l.doubtful = len(l.faults) > 0
 	tasks := main.newTaskReader(settings.defaults)
 	for i, d := range decoders {
 		if list := drafts[i].tasks; list != nil {

@@ -146,9 +146,10 @@ func (d *decoder) checkCalendar(key string, n *yaml.Node, name string) {
 }
 
 // checkSchedule asks the host whether a schedule that is well formed can be
-// computed and has due times.
+// computed and has due times. One with calendars is not, if these may be faulty.
 func (d *decoder) checkSchedule(s *scheduleDraft, task string, node *yaml.Node, given stated) {
-	if d.options.CheckSchedule == nil {
+	hasCalendars := s.Calendar != "" || len(s.Calendars) > 0
+	if d.options.CheckSchedule == nil || hasCalendars && d.doubtful {
 		return
 	}
 	for _, f := range d.options.CheckSchedule(s.Schedule, d.calendars, task) {
