@@ -52,7 +52,7 @@ func (c *Config) CheckComponents(cat Catalog) Faults {
 			k.faults[first+j].Task, k.faults[first+j].Kind = u.task(), u.kind
 		}
 	}
-	return k.faults.sorted(c.Files)
+	return c.Sort(k.faults)
 }
 
 // ComponentFault returns a fault at the settings of a component: of the task,

@@ -158,6 +158,26 @@ func TestUnusableSchemas(t *testing.T) {
 	}
 }
 
+// TestAllFaultsAtOnce: components are checked in a file with other faults, too.
+func TestAllFaultsAtOnce(t *testing.T) {
+	t.Parallel()
+	path := write(t, map[string]string{"config.yaml": "app: a\nnode: '!'\ntasks:\n  - {name: t, every: 1m, job: {use: htp}}\n  - {nam: u, every: 1, job: {use: http}}\n"})
+	c, err := Load(path, Options{})
+	faults, ok := errors.AsType[Faults](err)
+	if !ok {
+		t.Fatalf("error %v", err)
+	}
+	all := c.Sort(append(faults, c.CheckComponents(newTestCatalog(t))...))
+	var got []string
+	for _, f := range all {
+		got = append(got, fmt.Sprintf("%d:%d", f.Line, f.Column))
+	}
+	// node; htp; the name of u is missing, and is misspelt; every; url is missing.
+	if want := []string{"2:7", "4:37", "5:5", "5:6", "5:21", "5:29"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v\n%v", got, want, all)
+	}
+}
+
 func TestComponentFault(t *testing.T) {
 	t.Parallel()
 	c := load(t, map[string]string{"config.yaml": "app: a\nnotifiers: {n: {use: webhook}}\ntasks:\n  - name: t\n    every: 1m\n    job:\n      use: http\n      with: {url: x}\n"})

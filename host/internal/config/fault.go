@@ -50,11 +50,12 @@ func (fs Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted orders by file, as files lists them, and by place in the file. Of
-// several equal faults one is kept.
-func (fs Faults) sorted(files []string) Faults {
-	rank := make(map[string]int, len(files))
-	for i, name := range files {
+// Sort orders faults, which may come from Load and from CheckComponents, by
+// file in the order of c.Files and by place in the file. Of several equal ones
+// one is kept.
+func (c *Config) Sort(fs Faults) Faults {
+	rank := make(map[string]int, len(c.Files))
+	for i, name := range c.Files {
 		rank[name] = i
 	}
 	slices.SortStableFunc(fs, func(a, b Fault) int {

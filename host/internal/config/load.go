@@ -21,20 +21,22 @@ import (
 )
 
 // Load reads the file at path and all that it names. The error is of type
-// Faults; it also tells of files that cannot be read.
+// Faults; it also tells of files that cannot be read. The Config that comes
+// with an error must not be used but for its Files and Dirs and for
+// CheckComponents, which finds the rest of what is wrong.
 func Load(path string, o Options) (*Config, error) {
 	l := newLoader(o)
 	l.load(filepath.Clean(path))
-	if len(l.faults) > 0 {
-		return nil, l.faults.sorted(l.config.Files)
-	}
 	c := l.config
+	c.Dirs = slices.Sorted(maps.Keys(l.dirs))
+	if len(l.faults) > 0 {
+		return c, c.Sort(l.faults)
+	}
 	c.Calendars, c.Notifiers = l.calendars, l.notifiers
 	// The longer ones first, so that redacting one leaves no rest of another.
 	c.Secrets = slices.SortedFunc(maps.Keys(l.secrets), func(a, b string) int { return len(b) - len(a) })
-	c.Warnings = l.warnings.sorted(c.Files)
+	c.Warnings = c.Sort(l.warnings)
 	c.Hash = hex.EncodeToString(l.sum.Sum(nil))
-	c.Dirs = slices.Sorted(maps.Keys(l.dirs))
 	return c, nil
 }
 
