@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -141,8 +142,8 @@ func (h *Host) Start(ctx context.Context) (err error) {
 }
 
 func (h *Host) undo() {
-	for i := len(h.cleanup) - 1; i >= 0; i-- {
-		h.cleanup[i]()
+	for _, undo := range slices.Backward(h.cleanup) {
+		undo()
 	}
 	h.cleanup = nil
 }

@@ -25,7 +25,7 @@ type allSettings struct {
 	Backup  *server           `json:"backup"`
 	Hosts   []server          `json:"hosts"`
 	Hidden  string            `json:"-"`
-	private string
+	private string            //nolint:unused // it must not be seen
 	common
 }
 

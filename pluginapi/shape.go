@@ -121,8 +121,8 @@ func structShape(t reflect.Type, path string, outer []reflect.Type) (*shape, err
 	outer = append(slices.Clone(outer), t)
 	s := &shape{kind: typeObject}
 	var errs []error
-	for i := range t.NumField() {
-		fields, err := structField(t.Field(i), path, outer)
+	for sf := range t.Fields() {
+		fields, err := structField(sf, path, outer)
 		errs = append(errs, err)
 		for _, f := range fields {
 			if s.field(f.name) != nil {

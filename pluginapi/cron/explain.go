@@ -41,7 +41,7 @@ func (p *parser) checkWords(words []string) error {
 // asciiHint names the plain character that an input method or a word
 // processor replaced.
 func asciiHint(r rune) string {
-	plain := r
+	var plain rune
 	switch {
 	case r >= '！' && r <= '～': // the full-width forms of ASCII
 		plain = r - '！' + '!'

@@ -168,7 +168,7 @@ func (r *reference) dayFields(c time.Time) bool {
 func (r *reference) dateItem(item string, c time.Time) bool {
 	lastDay := time.Date(c.Year(), c.Month()+1, 0, 0, 0, 0, 0, time.UTC)
 	base, near := strings.CutSuffix(item, "W")
-	target := -1
+	var target int
 	if back, ok := strings.CutPrefix(base, "L"); ok {
 		n, _ := strconv.Atoi(strings.TrimPrefix(back, "-"))
 		target = lastDay.Day() - n

@@ -99,7 +99,8 @@ func TestIDsRiseAndDiffer(t *testing.T) {
 
 func TestTaskIDsDependOnAppAndName(t *testing.T) {
 	t.Parallel()
-	if NewTaskID("a", "bc") == NewTaskID("ab", "c") || NewTaskID("a", "b") != NewTaskID("a", "b") || NewTaskID("a", "b") < 0 {
+	first, again := NewTaskID("a", "b"), NewTaskID("a", "b")
+	if NewTaskID("a", "bc") == NewTaskID("ab", "c") || first != again || first < 0 {
 		t.Error("task ids must depend on app and name, be stable and positive")
 	}
 }

@@ -2,6 +2,7 @@ package ax
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -41,12 +42,7 @@ func (r Retry) Next(attempt int, outcome Outcome) (time.Duration, bool) {
 }
 
 func (r Retry) retries(s Status) bool {
-	for _, on := range r.On {
-		if on == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.On, s)
 }
 
 func (r Retry) delay(attempt int) time.Duration {

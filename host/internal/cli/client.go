@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -119,9 +120,7 @@ func (c *client) open(ctx context.Context, method, path string, in any, header h
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}
-	for key, values := range header {
-		request.Header[key] = values
-	}
+	maps.Copy(request.Header, header)
 	request.Header.Set(api.ActorHeader, c.actor)
 	if in != nil {
 		request.Header.Set("Content-Type", "application/json")

@@ -113,12 +113,12 @@ func (e *refusal) Error() string {
 }
 
 func (e *refusal) exitCode() int {
-	switch {
-	case e.Status == http.StatusNotFound:
+	switch e.Status {
+	case http.StatusNotFound:
 		return ExitNotFound
-	case e.Status == http.StatusConflict:
+	case http.StatusConflict:
 		return ExitRefused
-	case e.Status == http.StatusUnprocessableEntity, e.Status == http.StatusBadRequest:
+	case http.StatusUnprocessableEntity, http.StatusBadRequest:
 		return ExitUsage
 	default:
 		return ExitFailed

@@ -19,8 +19,8 @@ func (p *program) nextLines(ctx context.Context, source *NextSource) error {
 	in, out := bufio.NewReaderSize(p.In, 64<<10), bufio.NewWriterSize(p.Out, 64<<10)
 	for {
 		line, err := readLine(in)
-		if err != nil && err != errTooLong {
-			if err == io.EOF {
+		if err != nil && !errors.Is(err, errTooLong) {
+			if errors.Is(err, io.EOF) {
 				err = nil
 			}
 			return errors.Join(err, out.Flush())
@@ -56,9 +56,9 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 			tooLong = true
 		}
 		switch {
-		case err == bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case err == io.EOF && len(line) > 0: // the last line has no end
+		case errors.Is(err, io.EOF) && len(line) > 0: // the last line has no end
 		case err != nil:
 			return nil, err
 		}

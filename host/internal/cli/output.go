@@ -37,11 +37,11 @@ func (t *table) String() string {
 	}
 	var b strings.Builder
 	for _, row := range t.rows {
-		line := ""
+		var line strings.Builder
 		for i, cell := range row {
-			line += cell + strings.Repeat(" ", widths[i]-textWidth(cell)+2)
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-textWidth(cell)+2))
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	return b.String()
 }

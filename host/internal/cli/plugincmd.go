@@ -95,11 +95,12 @@ nothing changes: they are shown, and the exit code is 5.`,
 }
 
 func reloadText(r api.ReloadReport) string {
-	text := ""
+	var b strings.Builder
 	for _, warning := range r.Warnings {
-		text += "warning: " + printable(warning) + "\n"
+		b.WriteString("warning: " + printable(warning) + "\n")
 	}
-	return text + fmt.Sprintf("tasks: %d added, %d changed, %d removed, %d unchanged\n", r.Added, r.Changed, r.Removed, r.Unchanged)
+	fmt.Fprintf(&b, "tasks: %d added, %d changed, %d removed, %d unchanged\n", r.Added, r.Changed, r.Removed, r.Unchanged)
+	return b.String()
 }
 
 func (p *program) healthCommand() *cobra.Command {

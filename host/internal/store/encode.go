@@ -96,6 +96,6 @@ func timesText(ts []time.Time) any {
 	for i, t := range ts {
 		us[i] = t.UnixMicro()
 	}
-	b, _ := json.Marshal(us) //nolint:errcheck // integers always marshal
+	b, _ := json.Marshal(us) // integers always marshal
 	return string(b)
 }

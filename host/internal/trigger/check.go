@@ -39,7 +39,7 @@ func (e *FieldError) Error() string {
 
 // Faults takes an error of Check or Compile apart.
 func Faults(err error) []*FieldError {
-	if fault, ok := err.(*FieldError); ok {
+	if fault, ok := err.(*FieldError); ok { //nolint:errorlint // the tree is walked below
 		return []*FieldError{fault}
 	}
 	var faults []*FieldError

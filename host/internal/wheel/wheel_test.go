@@ -24,8 +24,8 @@ func TestFiresInOrderAcrossLevels(t *testing.T) {
 		time.Hour, time.Hour + time.Microsecond, 25 * time.Hour, 400 * 24 * time.Hour,
 	}
 	w := New[int](base)
-	for i := len(delays) - 1; i >= 0; i-- {
-		w.Add(base.Add(delays[i]), i)
+	for i, d := range slices.Backward(delays) {
+		w.Add(base.Add(d), i)
 	}
 	for i, d := range delays {
 		if d > 0 {

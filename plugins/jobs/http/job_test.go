@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -150,9 +151,7 @@ func TestRequest(t *testing.T) {
 			t.Parallel()
 			s := newService(t, ok)
 			settings := map[string]any{"url": s.URL + "/job?a=1"}
-			for key, value := range tt.settings {
-				settings[key] = value
-			}
+			maps.Copy(settings, tt.settings)
 			run := newRun(new(bytes.Buffer))
 			run.Params = tt.params
 			if _, err := newJob(t, settings).Run(t.Context(), run); err != nil {
@@ -204,7 +203,7 @@ func TestJudgement(t *testing.T) {
 		"slow client":       {handle: status(408, ""), failed: "status 408 Request Timeout"},
 		"bad request":       {handle: status(400, ""), failed: "status 400 Bad Request", permanent: true},
 		"redirect": {
-			settings: map[string]any{"follow_redirects": "never"}, handle: http.RedirectHandler("/x?token=s3cret", 302).ServeHTTP,
+			settings: map[string]any{"follow_redirects": "never"}, handle: http.RedirectHandler("/x?token=s3cret", http.StatusFound).ServeHTTP,
 			failed: "status 302 Found (redirects of GET are not followed, see follow_redirects)", permanent: true,
 		},
 	}
@@ -213,9 +212,7 @@ func TestJudgement(t *testing.T) {
 			t.Parallel()
 			s := newService(t, tt.handle)
 			settings := map[string]any{"url": s.URL + "/job"}
-			for key, value := range tt.settings {
-				settings[key] = value
-			}
+			maps.Copy(settings, tt.settings)
 			result, err := newJob(t, settings).Run(t.Context(), newRun(new(bytes.Buffer)))
 			if tt.failed == "" {
 				if err != nil || result.Message != tt.message || result.Deferred {

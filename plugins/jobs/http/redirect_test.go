@@ -57,7 +57,9 @@ func TestRedirects(t *testing.T) {
 func TestRedirectToAnotherHostShowsNoSecrets(t *testing.T) {
 	t.Parallel()
 	other := newService(t, ok)
-	first := newService(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, 307) })
+	first := newService(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	})
 	job := newJob(t, map[string]any{
 		"url": first.URL + "?token=s3cret-query", "async": true, "expect_status": []string{"200"}, "follow_redirects": "always",
 		"headers": map[string]string{"X-Api-Key": "s3cret-key", "Accept": "text/plain"}, "bearer_token": "s3cret-bearer",
@@ -77,7 +79,9 @@ func TestRedirectToAnotherHostShowsNoSecrets(t *testing.T) {
 
 func TestRedirectLoop(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again?token=s3cret", 302) })
+	s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/again?token=s3cret", http.StatusFound)
+	})
 	_, err := newJob(t, map[string]any{"url": s.URL}).Run(t.Context(), newRun(new(bytes.Buffer)))
 	if err == nil || !strings.HasSuffix(err.Error(), ": more than 10 redirects") {
 		t.Errorf("error %v", err)
@@ -87,7 +91,7 @@ func TestRedirectLoop(t *testing.T) {
 func TestNoRedirectFromSafeToUnsafe(t *testing.T) {
 	t.Parallel()
 	unsafe := newService(t, ok)
-	safe := httptest.NewTLSServer(http.RedirectHandler(unsafe.URL, 302))
+	safe := httptest.NewTLSServer(http.RedirectHandler(unsafe.URL, http.StatusFound))
 	t.Cleanup(safe.Close)
 	job := newJob(t, map[string]any{"url": safe.URL, "tls": map[string]any{"insecure_skip_verify": true}})
 	_, err := job.Run(t.Context(), newRun(new(bytes.Buffer)))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -42,9 +43,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 					"url":     "http://me:s3cret-user@" + host + "/job?token=s3cret%2Fquery&x=1",
 					"headers": map[string]string{"X-Api-Key": "s3cret-key", "Cookie": "s3cret-cookie"},
 				}
-				for key, value := range auth {
-					settings[key] = value
-				}
+				maps.Copy(settings, auth)
 				var out bytes.Buffer
 				_, err := newJob(t, settings).Run(t.Context(), newRun(&out))
 				if err == nil || !strings.HasPrefix(err.Error(), "GET "+base+"/job: ") {
