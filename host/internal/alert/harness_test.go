@@ -1,0 +1,269 @@
+package alert_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host/internal/alert"
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/store"
+	"github.com/axsched/ax/pluginapi"
+)
+
+// start is when the stories begin.
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// window is the default one.
+const window = 10 * time.Minute
+
+// world is a Manager with a real store and notifiers that are functions.
+type world struct {
+	t       *testing.T
+	path    string
+	store   *flakyStore
+	manager *alert.Manager
+	tasks   map[string]*ax.Task
+	run     ax.InstanceID // the newest one
+	log     syncBuffer
+
+	mu  sync.Mutex
+	got []delivery // what notifiers have taken
+	// answer is what the notifiers say; nil means yes.
+	answer func(ctx context.Context, d delivery) error
+}
+
+// delivery is a message handed to a notifier.
+type delivery struct {
+	at       time.Time
+	notifier string
+	msg      pluginapi.Message
+}
+
+func (d delivery) String() string {
+	return fmt.Sprintf("%s %s: %s %s x%d", d.at.Sub(start), d.notifier, d.msg.Task, d.msg.Event, d.msg.Count)
+}
+
+// flakyStore is a real store that can refuse alerts.
+type flakyStore struct {
+	*store.Store
+	down atomic.Bool
+}
+
+func (s *flakyStore) SaveAlerts(ctx context.Context, rows ...ax.AlertRow) error {
+	if s.down.Load() {
+		return errors.New("the disk is full")
+	}
+	return s.Store.SaveAlerts(ctx, rows...)
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// story runs a test in a bubble of fake time that begins at start.
+func story(t *testing.T, f func(w *world)) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ax.db")
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(start))
+		w := &world{t: t, path: path, tasks: map[string]*ax.Task{}, run: 1000}
+		f(w)
+		if w.manager != nil {
+			w.stop()
+		}
+	})
+}
+
+// task makes a task that tells ops of everything, changed by the functions.
+func (w *world) task(name string, change ...func(*ax.Task)) *ax.Task {
+	task := &ax.Task{
+		ID: ax.NewTaskID("shop", name), App: "shop", Name: name, Enabled: true,
+		Schedule: ax.Schedule{Every: time.Minute, Timezone: "UTC", Version: "1"},
+		Job:      ax.Use{Name: "exec"}, Concurrency: 1, Overlap: ax.OverlapSkip,
+		Misfire: ax.Misfire{Policy: ax.MisfireSkip, Threshold: time.Minute},
+		Notify: ax.Notify{
+			To: []string{"ops"}, After: 1,
+			On: []string{"failed", "timeout", "lost", "missed", "skipped", "parked", "recovered"},
+		},
+	}
+	for _, c := range change {
+		c(task)
+	}
+	w.tasks[name] = task
+	return task
+}
+
+func after(n int) func(*ax.Task)        { return func(t *ax.Task) { t.Notify.After = n } }
+func to(names ...string) func(*ax.Task) { return func(t *ax.Task) { t.Notify.To = names } }
+func on(names ...string) func(*ax.Task) { return func(t *ax.Task) { t.Notify.On = names } }
+
+// open starts a Manager on the database that is there.
+func (w *world) open() {
+	w.t.Helper()
+	ctx := context.Background()
+	s, err := store.Open(ctx, store.Options{DSN: "sqlite:" + w.path, Log: hclog.NewNullLogger(), RetryFor: time.Second})
+	w.must(err)
+	_, err = s.Migrate(ctx)
+	w.must(err)
+	w.store = &flakyStore{Store: s}
+	var rows []ax.TaskRow
+	for _, task := range w.tasks {
+		rows = append(rows, ax.TaskRow{Task: *task, TaskState: ax.TaskState{PlanVersion: "1"}})
+	}
+	w.must(s.ApplyTasks(ctx, store.ApplyParams{App: "shop", Actor: "test", Now: time.Now(), Upsert: rows}))
+	w.manager = alert.New(alert.Config{
+		App: "shop", Node: "n1", IDs: ax.NewIDs(1), Store: w.store,
+		Log:      hclog.New(&hclog.LoggerOptions{Output: &w.log, Level: hclog.Debug}),
+		Failures: w.failures, Notify: w.notify,
+	})
+	w.must(w.manager.Start(ctx))
+}
+
+func (w *world) failures(ctx context.Context) (map[ax.TaskID]int, error) {
+	rows, err := w.store.Tasks(ctx, "shop")
+	counts := map[ax.TaskID]int{}
+	for _, row := range rows {
+		counts[row.ID] = row.Failures
+	}
+	return counts, err
+}
+
+func (w *world) notify(ctx context.Context, notifier string, msg pluginapi.Message) error {
+	d := delivery{at: time.Now(), notifier: notifier, msg: msg}
+	w.mu.Lock()
+	answer := w.answer
+	w.mu.Unlock()
+	if answer != nil {
+		if err := answer(ctx, d); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.got = append(w.got, d)
+	return nil
+}
+
+func (w *world) answers(f func(ctx context.Context, d delivery) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = f
+}
+
+// stop ends the host in good order.
+func (w *world) stop() {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	w.manager.Stop(ctx)
+	w.close()
+}
+
+// kill ends the host as kill -9 would.
+func (w *world) kill() {
+	w.manager.Kill()
+	w.close()
+}
+
+func (w *world) close() {
+	w.must(w.store.Close())
+	w.manager = nil
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// at lets time pass until so long after start, and everything settle.
+func (w *world) at(after time.Duration) {
+	time.Sleep(time.Until(start.Add(after)))
+	synctest.Wait()
+}
+
+// ends reports the end of a run of the task.
+func (w *world) ends(task *ax.Task, status ax.Status, text string) {
+	w.attempt(task, status, text, false)
+}
+
+func (w *world) attempt(task *ax.Task, status ax.Status, text string, again bool) {
+	w.run++
+	now := time.Now()
+	w.manager.Observe(ax.Happening{
+		What: ax.AttemptEnded, At: now, Task: task, WillRetry: again,
+		Instance: ax.Instance{ID: w.run, TaskID: task.ID, TaskName: task.Name, App: task.App, Status: status, Attempt: 1, Node: "n1"},
+		Outcome:  ax.Outcome{Status: status, Error: text, StartedAt: now.Add(-time.Second), EndedAt: now},
+	})
+}
+
+func (w *world) fails(task *ax.Task, text string) { w.ends(task, ax.StatusFailed, text) }
+func (w *world) succeeds(task *ax.Task)           { w.ends(task, ax.StatusSuccess, "") }
+
+// happens reports something that is no end of a run.
+func (w *world) happens(task *ax.Task, what ax.HappeningKind, text string) {
+	w.manager.Observe(ax.Happening{What: what, At: time.Now(), Task: task, Text: text})
+}
+
+// taken returns what notifiers have taken so far.
+func (w *world) taken() []delivery {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.got)
+}
+
+// wantTaken checks all that was taken so far, as delivery.String has it.
+func (w *world) wantTaken(want ...string) {
+	w.t.Helper()
+	var got []string
+	for _, d := range w.taken() {
+		got = append(got, d.String())
+	}
+	if !slices.Equal(got, want) {
+		w.t.Errorf("messages\n got %q\nwant %q", got, want)
+	}
+}
+
+// last returns the newest message taken.
+func (w *world) last() pluginapi.Message {
+	w.t.Helper()
+	got := w.taken()
+	if len(got) == 0 {
+		w.t.Fatal("no message was taken")
+	}
+	return got[len(got)-1].msg
+}
+
+// rows returns the rows of ax_alert, oldest first.
+func (w *world) rows() []ax.AlertRow {
+	w.t.Helper()
+	rows, err := w.store.Alerts(context.Background(), ax.AlertFilter{App: "shop", Limit: 100_000})
+	w.must(err)
+	slices.Reverse(rows)
+	return rows
+}
