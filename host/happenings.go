@@ -40,6 +40,7 @@ func (h *Host) ended(end ax.Ended) {
 func (h *Host) observe(what ax.Happening) {
 	h.metrics.Observe(what)
 	h.listen.observe(what)
+	h.alerts.Observe(what)
 	if what.What == ax.AttemptEnded {
 		h.runs.ended(what)
 	}

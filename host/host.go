@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/axsched/ax/host/internal/alert"
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/cluster"
@@ -60,6 +61,7 @@ type Host struct {
 	janitor  *janitor.Janitor
 	metrics  *metrics.Metrics
 	listen   *listeners
+	alerts   *alert.Manager
 	runs     runLog
 	server   *http.Server
 	listener net.Listener
@@ -268,6 +270,7 @@ func (h *Host) openEngine(context.Context) error {
 	cfg := h.live.Load().cfg
 	h.listen = newListeners(h, h.log.Named("listener"))
 	h.onUndo(h.listen.stop)
+	h.openAlerts()
 	h.executor = executor.New(executor.Config{
 		App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation,
 		Workers: cfg.Executor.Workers, Queue: cfg.Executor.Queue,

@@ -15,6 +15,9 @@ func (h *Host) catalog() catalog { return catalog{h.plugins} }
 type catalog struct{ plugins *pluginhost.Host }
 
 func (c catalog) Lookup(kind pluginapi.Kind, use string) (json.RawMessage, error) {
+	if kind == pluginapi.KindNotifier && use == logNotifier {
+		return logNotifierSchema, nil
+	}
 	component, err := c.plugins.Lookup(kind, use)
 	return component.Schema, err
 }

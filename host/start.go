@@ -21,7 +21,8 @@ import (
 )
 
 // loadConfig reads a configuration and checks all that can be checked without
-// plugins.
+// plugins. With an error of type config.Faults the configuration may still be
+// held against the plugins, for further faults.
 func loadConfig(path string) (*config.Config, error) {
 	node, err := os.Hostname()
 	if err != nil {
@@ -39,7 +40,7 @@ func loadConfig(path string) (*config.Config, error) {
 		CheckTemplate: params.CheckString,
 	})
 	if err != nil {
-		return nil, err
+		return cfg, err
 	}
 	for i := range cfg.Tasks {
 		// A task that is switched on again is planned anew: what was due while it
@@ -65,6 +66,9 @@ func (h *Host) startEngine(ctx context.Context) error {
 	}
 	h.setLive(cfg, c.entries)
 	h.refreshReadiness()
+	if err := h.startAlerts(ctx); err != nil {
+		return err
+	}
 	tasks := make(map[ax.TaskID]*ax.Task, len(cfg.Tasks))
 	for i := range cfg.Tasks {
 		tasks[cfg.Tasks[i].ID] = &cfg.Tasks[i]
