@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,9 +19,10 @@ import (
 // Checked is a configuration held against the plugins in its directory, without
 // a running host.
 type Checked struct {
+	// Config is good for use only if there are no Faults.
 	Config *config.Config
-	// Faults are all that is wrong; a configuration that cannot even be read has
-	// them as the error of Check.
+	// Faults are all that is wrong; a file that cannot even be read has them as
+	// the error of Check.
 	Faults config.Faults
 	// Triggers makes the triggers that plugins offer.
 	Triggers trigger.Plugins
@@ -43,7 +45,8 @@ func (c *Checked) Close() {
 // caller must Close what it returns.
 func Check(ctx context.Context, path string, log hclog.Logger) (*Checked, error) {
 	cfg, err := loadConfig(path)
-	if err != nil {
+	faults, wrong := errors.AsType[config.Faults](err)
+	if err != nil && (!wrong || cfg == nil || cfg.Plugins.Dir == "") {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "ax-check-")
@@ -65,7 +68,7 @@ func Check(ctx context.Context, path string, log hclog.Logger) (*Checked, error)
 		return nil, fmt.Errorf("look at the plugins: %w", err)
 	}
 	c := &Checked{Config: cfg, Triggers: triggers{plugins}, plugins: plugins, dir: dir}
-	c.Faults = cfg.CheckComponents(catalog{plugins})
+	c.Faults = cfg.Sort(append(faults, cfg.CheckComponents(catalog{plugins})...))
 	return c, nil
 }
 

@@ -74,6 +74,7 @@ type Host struct {
 	quit     chan struct{} // closed by Stop
 	loops    sync.WaitGroup
 	reload   sync.Mutex // one reload at a time
+	read     string     // the files as they were when they were read, see filesOf
 
 	stopOnce sync.Once
 	cleanup  []func() // what Start has done, to be undone in reverse
@@ -100,6 +101,7 @@ func New(opts Options) (*Host, error) {
 	}
 	h.redactor.Set(cfg.Secrets)
 	h.live.Store(&live{cfg: cfg})
+	h.read = filesOf(cfg)
 	return h, nil
 }
 
@@ -252,15 +254,12 @@ func (h *Host) checkComponents(context.Context) error {
 }
 
 func (h *Host) refuse(faults config.Faults) error {
-	var wrong config.Faults
 	for _, f := range faults {
 		if f.Missing {
 			h.log.Warn("waiting for a plugin", "fault", f.String())
-		} else {
-			wrong = append(wrong, f)
 		}
 	}
-	if len(wrong) > 0 {
+	if wrong := faults.Unusable(); len(wrong) > 0 {
 		return wrong
 	}
 	return nil

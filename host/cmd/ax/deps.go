@@ -86,6 +86,10 @@ func openNext(ctx context.Context, path string) (*cli.NextSource, error) {
 	if err != nil {
 		return nil, err
 	}
+	if faults := c.Faults.Unusable(); len(faults) > 0 {
+		c.Close()
+		return nil, faults
+	}
 	return &cli.NextSource{
 		Tasks: c.Config.Tasks, Calendars: c.Config.Calendars, Plugins: c.Triggers, Close: c.Close,
 	}, nil

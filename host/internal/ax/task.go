@@ -48,8 +48,8 @@ type Task struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Schedule says when a task is due. Exactly one of Cron, Every, At and Trigger
-// is set; the rest narrows it.
+// Schedule says when a task is due. Exactly one of Cron, Every, Delay, At and
+// Trigger is set; the rest narrows it.
 type Schedule struct {
 	Cron string `json:"cron,omitempty"`
 	// Every is a fixed rate. Due times are Anchor + k*Every; without an Anchor
@@ -58,9 +58,12 @@ type Schedule struct {
 	Every  time.Duration `json:"every,omitempty"`
 	Anchor time.Time     `json:"anchor,omitzero"`
 	// RepeatCount bounds the due times of Every to 1 + RepeatCount; nil = no end.
-	RepeatCount *int      `json:"repeat_count,omitempty"`
-	At          time.Time `json:"at,omitzero"`
-	Trigger     *Use      `json:"trigger,omitempty"`
+	RepeatCount *int `json:"repeat_count,omitempty"`
+	// Delay is a fixed delay: the next due time is so long after the end of the
+	// run before, its retries included.
+	Delay   time.Duration `json:"delay,omitempty"`
+	At      time.Time     `json:"at,omitzero"`
+	Trigger *Use          `json:"trigger,omitempty"`
 	// Timezone is an IANA name, never empty.
 	Timezone string `json:"timezone"`
 	// From and Until bound the due times: From <= due < Until.

@@ -50,6 +50,13 @@ func (fs Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Unusable returns the faults without those about missing components, which are
+// no reason to refuse a configuration that is only looked at, or that waits for
+// its plugins.
+func (fs Faults) Unusable() Faults {
+	return slices.DeleteFunc(slices.Clone(fs), func(f Fault) bool { return f.Missing })
+}
+
 // Sort orders faults, which may come from Load and from CheckComponents, by
 // file in the order of c.Files and by place in the file. Of several equal ones
 // one is kept.

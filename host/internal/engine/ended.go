@@ -24,6 +24,7 @@ func (e *Engine) Ended(end ax.Ended) {
 			t.deferred = append(t.deferred, inst)
 		default:
 			t.left(inst.ID)
+			t.lastEnd = inst.EndedAt
 			if end.WillRetry && t.gone {
 				e.cancelRow(inst, "the task was removed", now, nil)
 			} else if end.WillRetry {

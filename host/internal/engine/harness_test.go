@@ -54,6 +54,7 @@ type world struct {
 	engine   *engine.Engine
 	executor *executor.Executor
 	triggers map[string]engine.Trigger // remote triggers by task
+	local    map[string]engine.Trigger // others that package trigger does not make
 	ready    func(task string) error
 
 	mu     sync.Mutex
@@ -71,7 +72,7 @@ func story(t *testing.T, f func(t *testing.T, w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(start))
 		w := &world{
-			t: t, path: path, workers: 4, triggers: map[string]engine.Trigger{},
+			t: t, path: path, workers: 4, triggers: map[string]engine.Trigger{}, local: map[string]engine.Trigger{},
 			jobs: map[string]jobFunc{}, most: map[string]int{}, now: map[string]int{}, starts: map[string][]time.Time{},
 		}
 		f(t, w)
@@ -162,8 +163,10 @@ func (w *world) entries(tasks []ax.Task) []engine.Entry {
 			row.AnchorAt = time.Now()
 		}
 		if !e.Remote {
-			e.Trigger, err = trigger.Compile(trigger.Spec{Schedule: task.Schedule, Task: task.Name, AnchorAt: row.AnchorAt})
-			w.must(err)
+			if e.Trigger = w.local[task.Name]; e.Trigger == nil {
+				e.Trigger, err = trigger.Compile(trigger.Spec{Schedule: task.Schedule, Task: task.Name, AnchorAt: row.AnchorAt})
+				w.must(err)
+			}
 			if row.PlanVersion != task.Schedule.Version {
 				w.must(engine.Plan(&row, e.Trigger, time.Now()))
 			}

@@ -58,6 +58,9 @@ func nextOf(trigger Trigger, after time.Time) (next time.Time, err error) {
 // after returns the due time that follows one, from the trigger or from what
 // was fetched ahead; zero if none is known.
 func (e *Engine) after(t *task, due time.Time) (time.Time, error) {
+	if t.def.Schedule.Delay > 0 {
+		return time.Time{}, nil
+	}
 	if !t.remote {
 		return nextOf(t.trigger, due)
 	}
@@ -71,6 +74,9 @@ func (e *Engine) after(t *task, due time.Time) (time.Time, error) {
 // following makes the compare-and-set that moves the plan past due.
 func (e *Engine) following(t *task, due time.Time) (*ax.Plan, error) {
 	plan := &ax.Plan{Task: t.def.ID, From: t.st.NextAt, Prev: due}
+	if t.def.Schedule.Delay > 0 {
+		return plan, nil // what follows is known when the run has ended
+	}
 	next, err := e.after(t, due)
 	if err != nil {
 		return nil, err

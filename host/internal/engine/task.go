@@ -47,6 +47,9 @@ type task struct {
 	fetchBackoff time.Duration
 
 	lastManual time.Time
+	// lastEnd is when the newest instance ended, for a fixed delay; zero if that
+	// was in an earlier life of the host.
+	lastEnd time.Time
 
 	active  []ax.InstanceID // DISPATCHED or RUNNING, oldest first
 	waiting []ax.Instance   // TRIGGERED, oldest first

@@ -23,6 +23,7 @@ func (e *Engine) visit(t *task, now time.Time) {
 		e.startRetries(t, now)
 		e.startWaiting(t)
 		e.plan(t, now)
+		e.planDelay(t, now)
 		for e.dueNow(t, now) {
 			if !e.due(t, now) {
 				break

@@ -135,7 +135,7 @@ func compileString(path, text string) (node, error) {
 	}
 	tmpl, err := template.New(path).Option("missingkey=error").Funcs(functions()).Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "template: "+path+":"))
 	}
 	return func(v Values) (any, error) {
 		w := limitedBuilder{left: maxRendered}
