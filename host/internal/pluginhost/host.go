@@ -12,7 +12,11 @@
 // A plugin process gets a session of its own, a small environment, a lifeline
 // (file descriptor 3, which ends when the host does) and its program (4). It
 // dies with the host: by the lifeline, by SIGTERM from the system, and at the
-// latest at the next start of a host with the same run directory.
+// latest at the next start of a host with the same run directory. All this is
+// made for Linux.
+//
+// A plugin in another language that cannot do go-plugin's AutoMTLS says so by
+// the feature "plain-transport" in its manifest.
 package pluginhost
 
 import (

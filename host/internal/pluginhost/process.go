@@ -2,7 +2,6 @@ package pluginhost
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	pb "github.com/axsched/ax/pluginapi/proto/ax/plugin/v1"
 	"github.com/axsched/ax/pluginapi/wire"
@@ -186,7 +187,7 @@ func (p *process) health(ctx context.Context) error {
 	defer cancel()
 	reply, err := p.conn.Plugin.Health(ctx, &pb.HealthRequest{})
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case ctx.Err() != nil, status.Code(err) == codes.DeadlineExceeded:
 		return fmt.Errorf("no answer to a health check within %v", p.limits.healthCall)
 	case err != nil:
 		return fmt.Errorf("health check: %w", err)

@@ -1,6 +1,7 @@
 package pluginhost
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -64,7 +65,7 @@ type Component struct {
 	Name        string
 	Description string
 	// Schema is the JSON Schema of the settings.
-	Schema []byte
+	Schema json.RawMessage
 }
 
 // FullName is "plugin/name", which is never ambiguous.
