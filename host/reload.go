@@ -6,14 +6,8 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"github.com/axsched/ax/host/internal/config"
 )
-
-// settle is how long the files must be quiet before they are read: editors
-// write in several steps.
-const settle = 300 * time.Millisecond
 
 // Report says what a reload changed, in numbers of tasks.
 type Report struct {
@@ -91,62 +85,4 @@ func restartNeeded(old, cfg *config.Config) []string {
 func keepFixed(cfg, old *config.Config) {
 	cfg.App, cfg.Node, cfg.DataDir, cfg.Store = old.App, old.Node, old.DataDir, old.Store
 	cfg.HTTP, cfg.Log, cfg.Plugins, cfg.Executor = old.HTTP, old.Log, old.Plugins, old.Executor
-}
-
-// watchConfig reloads when a file of the configuration changes.
-func (h *Host) watchConfig() error {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return err
-	}
-	watched := map[string]bool{}
-	h.watchDirs(w, watched)
-	h.loops.Go(func() {
-		defer w.Close()
-		quiet := time.NewTimer(time.Hour)
-		quiet.Stop()
-		for {
-			select {
-			case <-w.Events:
-				quiet.Reset(settle)
-			case err := <-w.Errors:
-				h.log.Warn("watching the configuration", "error", err)
-			case <-quiet.C:
-				h.reloadChanged()
-				h.watchDirs(w, watched)
-			case <-h.quit:
-				return
-			}
-		}
-	})
-	return nil
-}
-
-func (h *Host) watchDirs(w *fsnotify.Watcher, watched map[string]bool) {
-	for _, dir := range h.live.Load().cfg.Dirs {
-		if watched[dir] {
-			continue
-		}
-		if err := w.Add(dir); err != nil {
-			h.log.Debug("cannot watch a folder of the configuration yet", "dir", dir, "error", err)
-			continue
-		}
-		watched[dir] = true
-	}
-}
-
-// reloadChanged reloads if the contents differ from what is in force.
-func (h *Host) reloadChanged() {
-	cfg, err := loadConfig(h.opts.Config)
-	if err == nil && cfg.Hash == h.live.Load().cfg.Hash {
-		return
-	}
-	if err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		_, err = h.Reload(ctx, "file change")
-	}
-	if err != nil {
-		h.log.Error("the changed configuration is not put in force", "error", err)
-	}
 }

@@ -1,0 +1,109 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/axsched/ax/host/internal/config"
+)
+
+// settle is the time between two looks at the files of the configuration, which
+// must find them alike before they are read: editors write in several steps.
+const settle = 300 * time.Millisecond
+
+// watchConfig reloads when a file of the configuration changes.
+func (h *Host) watchConfig() error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	watched := map[string]bool{}
+	h.watchDirs(w, watched)
+	h.loops.Go(func() {
+		defer w.Close()
+		look := time.After(settle) // at what changed before the watch began
+		var before string          // what the last look found
+		for {
+			select {
+			case <-w.Events:
+				// Other files in these folders may be written all the time: an event
+				// only says that it is time for a look.
+			case err := <-w.Errors: // events were lost
+				h.log.Warn("watching the configuration", "error", err)
+			case <-look:
+				look = nil
+				now := filesOf(h.live.Load().cfg)
+				if now == h.read {
+					continue
+				}
+				if now == before {
+					h.reloadChanged()
+					h.watchDirs(w, watched)
+					h.read = now
+				}
+				before = now
+			case <-h.quit:
+				return
+			}
+			if look == nil {
+				look = time.After(settle)
+			}
+		}
+	})
+	return nil
+}
+
+// filesOf describes the files of a configuration, and what else is in their
+// folders, so that a change of content and a new file make a difference.
+func filesOf(cfg *config.Config) string {
+	var b strings.Builder
+	for _, path := range cfg.Files {
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	for _, dir := range cfg.Dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // it may come
+		}
+		for _, entry := range entries {
+			fmt.Fprintln(&b, dir, entry.Name())
+		}
+	}
+	return b.String()
+}
+
+func (h *Host) watchDirs(w *fsnotify.Watcher, watched map[string]bool) {
+	for _, dir := range h.live.Load().cfg.Dirs {
+		if watched[dir] {
+			continue
+		}
+		if err := w.Add(dir); err != nil {
+			h.log.Debug("cannot watch a folder of the configuration yet", "dir", dir, "error", err)
+			continue
+		}
+		watched[dir] = true
+	}
+}
+
+// reloadChanged reloads if the contents differ from what is in force.
+func (h *Host) reloadChanged() {
+	cfg, err := loadConfig(h.opts.Config)
+	if err == nil && cfg.Hash == h.live.Load().cfg.Hash {
+		return
+	}
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_, err = h.Reload(ctx, "file change")
+	}
+	if err != nil {
+		h.log.Error("the changed configuration is not put in force", "error", err)
+	}
+}
