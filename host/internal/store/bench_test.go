@@ -1,15 +1,10 @@
 package store_test
 
 import (
-	"database/sql"
 	"fmt"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	_ "modernc.org/sqlite"
 
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/store"
@@ -46,6 +41,7 @@ func BenchmarkExecutions(b *testing.B) {
 			st := s.Stats()
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "executions/s")
 			b.ReportMetric(float64(st.Applied)/float64(st.Batches), "changes/commit")
+			b.ReportMetric(float64(st.LongestWrite.Milliseconds()), "longest-ms")
 		})
 	}
 }
@@ -117,64 +113,44 @@ func benchEvent(ids *ax.IDs, i ax.Instance, stage ax.Stage, now time.Time) ax.Ev
 	return ax.Event{ID: ids.Next(now), InstanceID: i.ID, TaskID: i.TaskID, At: now, Attempt: 1, Stage: stage, Level: "info", Node: "host-1"}
 }
 
-// BenchmarkSetWiseLimit is what the database can do at best with the same
-// tables and the same durability: for a hundred executions one transaction that
-// inserts all instances, sets all plans, and adds all events with one statement
-// each, and another one that finishes them all. Executions are measured against
-// this.
-func BenchmarkSetWiseLimit(b *testing.B) {
-	const set = 100
-	s, path := storetest.OpenFile(b)
-	tasks := benchTasks(b, s, 10_000)
-	ids := ax.NewIDs(1)
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	marks := strings.TrimSuffix(strings.Repeat("?, ", set), ", ")
-	row := "(?, 'bench', ?, ?, ?, 'scheduled', 0, 'RUNNING', 1, 1, 'host-1-0001', 'host-1', '', 0, NULL, " +
-		"'0123456789abcdef0123456789abcdef', NULL, 0, ?, ?, NULL, NULL, 0, '', NULL, '', '', NULL)"
-	insert := "INSERT INTO ax_instance VALUES " + strings.TrimSuffix(strings.Repeat(row+", ", set), ", ")
-	event := "(?, ?, ?, ?, 1, 'claimed', 'info', 'host-1', '')"
-	events := "INSERT INTO ax_log VALUES " + strings.TrimSuffix(strings.Repeat(event+", ", set), ", ")
-	plan := "UPDATE ax_task SET prev_at = next_at, next_at = next_at + 1000000 WHERE id IN (" + marks + ")"
-	finish := "UPDATE ax_instance SET status = 'SUCCESS', message = 'done', ended_at = ? WHERE status = 'RUNNING' AND id IN (" + marks + ")"
-	tx := func(statements ...func(*sql.Tx) error) {
-		t, err := db.Begin()
+// BenchmarkApplyTasks writes 10,000 definitions: new ones, the same again, and
+// all of them changed.
+func BenchmarkApplyTasks(b *testing.B) {
+	const n = 10_000
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			s := storetest.Open(b)
+			b.StartTimer()
+			benchTasks(b, s, n)
+		}
+	})
+	s := storetest.Open(b)
+	tasks := benchTasks(b, s, n)
+	apply := func(b *testing.B) {
+		err := s.ApplyTasks(b.Context(), store.ApplyParams{App: "bench", Actor: "bench", Now: time.Now(), Upsert: tasks})
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, f := range statements {
-			if err := f(t); err != nil {
+	}
+	b.Run("same", func(b *testing.B) {
+		for b.Loop() {
+			apply(b)
+		}
+	})
+	b.Run("changed", func(b *testing.B) {
+		for k := 0; b.Loop(); k++ {
+			for i := range tasks {
+				tasks[i].Description = fmt.Sprint(k)
+			}
+			apply(b)
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Tasks(b.Context(), "bench"); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if err := t.Commit(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	exec := func(text string, args []any) func(*sql.Tx) error {
-		return func(t *sql.Tx) error { _, err := t.Exec(text, args...); return err }
-	}
-	b.ResetTimer()
-	for n := 0; n < b.N; n += set {
-		now := time.Now()
-		var insertArgs, eventArgs, endArgs, taskArgs []any
-		finishArgs := []any{now.UnixMicro()}
-		for k := range set {
-			t := &tasks[(n+k)%len(tasks)]
-			i := benchInstance(ids, t, t.NextAt, now)
-			t.NextAt = t.NextAt.Add(time.Second)
-			insertArgs = append(insertArgs, int64(i.ID), int64(t.ID), t.Name, i.ScheduledAt.UnixMicro(), now.UnixMicro(), now.UnixMicro())
-			eventArgs = append(eventArgs, ids.Next(now), int64(i.ID), int64(t.ID), now.UnixMicro())
-			endArgs = append(endArgs, ids.Next(now), int64(i.ID), int64(t.ID), now.UnixMicro())
-			taskArgs = append(taskArgs, int64(t.ID))
-			finishArgs = append(finishArgs, int64(i.ID))
-		}
-		tx(exec(plan, taskArgs), exec(insert, insertArgs), exec(events, eventArgs))
-		tx(exec(finish, finishArgs), exec(events, endArgs))
-	}
-	b.ReportMetric(float64((b.N+set-1)/set*set)/b.Elapsed().Seconds(), "executions/s")
+	})
 }

@@ -1,0 +1,194 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/axsched/ax/host/internal/store"
+	"github.com/axsched/ax/host/internal/store/storetest"
+)
+
+// openEmpty opens a database without tables.
+func openEmpty(t *testing.T, path string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{DSN: "sqlite:" + path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func dbPath(t *testing.T) string { return filepath.Join(t.TempDir(), "ax.db") }
+
+// schemaOf returns the text of all tables, indexes and views.
+func schemaOf(t *testing.T, s *store.Store) []string {
+	t.Helper()
+	rows, err := s.ReadDB().Query("SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_master ORDER BY 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// firstFiles returns the first n migrations.
+func firstFiles(t *testing.T, all fs.FS, n int) fstest.MapFS {
+	t.Helper()
+	names, err := fs.Glob(all, "*.sql")
+	if err != nil || len(names) < n {
+		t.Fatalf("%d migrations, want at least %d (%v)", len(names), n, err)
+	}
+	some := fstest.MapFS{}
+	for _, name := range names[:n] {
+		data, err := fs.ReadFile(all, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some[name] = &fstest.MapFile{Data: data}
+	}
+	return some
+}
+
+// TestMigrateFromEachVersion brings databases of every older version to the
+// newest one; they must look like a fresh one.
+func TestMigrateFromEachVersion(t *testing.T) {
+	t.Parallel()
+	fresh := storetest.Open(t)
+	want := schemaOf(t, fresh)
+	all, err := fresh.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := len(must(fs.Glob(all, "*.sql"))(t))
+	for version := range newest {
+		s := openEmpty(t, dbPath(t))
+		if _, err := s.MigrateFrom(t.Context(), firstFiles(t, all, version)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchemaOld) {
+			t.Errorf("version %d: check says %v, want ErrSchemaOld", version, err)
+		}
+		report, err := s.Migrate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.From != version || report.To != newest || len(report.Applied) != newest-version {
+			t.Errorf("version %d: %+v", version, report)
+		}
+		if got := schemaOf(t, s); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("version %d became\n%v\na fresh database is\n%v", version, got, want)
+		}
+		if err := s.CheckSchema(t.Context()); err != nil {
+			t.Errorf("version %d, migrated: %v", version, err)
+		}
+	}
+}
+
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestMigrateRefuses(t *testing.T) {
+	t.Parallel()
+	files := func(texts ...string) fstest.MapFS {
+		m := fstest.MapFS{}
+		for i, text := range texts {
+			m[fmt.Sprintf("%04d_x.sql", i+1)] = &fstest.MapFile{Data: []byte(text)}
+		}
+		return m
+	}
+	one, two := "CREATE TABLE ax_a (x INTEGER);\n", "CREATE TABLE ax_b (x INTEGER);\n"
+	for name, c := range map[string]struct {
+		first, then fstest.MapFS
+		want        error // nil: any error
+	}{
+		"a newer schema":  {files(one, two), files(one), store.ErrSchemaNew},
+		"an edited file":  {files(one, two), files(one, two+"-- edited\n"), store.ErrSchemaChanged},
+		"an earlier edit": {files(one), files("-- edited\n"+one, two), store.ErrSchemaChanged},
+		"a gap":           {files(one), fstest.MapFS{"0001_x.sql": {Data: []byte(one)}, "0003_x.sql": {Data: []byte(two)}}, nil},
+		"no number":       {files(one), fstest.MapFS{"first.sql": {Data: []byte(one)}}, nil},
+		"a broken file":   {files(one), files(one, two+"CREATE NONSENSE;\n"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openEmpty(t, dbPath(t))
+			if _, err := s.MigrateFrom(t.Context(), c.first); err != nil {
+				t.Fatal(err)
+			}
+			before := fmt.Sprint(schemaOf(t, s))
+			_, err := s.MigrateFrom(t.Context(), c.then)
+			if err == nil || (c.want != nil && !errors.Is(err, c.want)) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if after := fmt.Sprint(schemaOf(t, s)); after != before {
+				t.Errorf("the refusal changed the schema from\n%s\nto\n%s", before, after)
+			}
+		})
+	}
+}
+
+func TestMigrateOtherLineEnds(t *testing.T) {
+	t.Parallel()
+	s := openEmpty(t, dbPath(t))
+	for _, text := range []string{"CREATE TABLE ax_a (\n x INTEGER);\n", "CREATE TABLE ax_a (\r\n x INTEGER);\r\n"} {
+		if _, err := s.MigrateFrom(t.Context(), fstest.MapFS{"0001_x.sql": {Data: []byte(text)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestMigrateAtOnce lets several hosts start on an empty database. Each file
+// must be applied exactly once, and nobody may fail.
+func TestMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+	path := dbPath(t)
+	var mu sync.Mutex
+	var applied []string
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			s, err := store.Open(t.Context(), store.Options{DSN: "sqlite:" + path})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			report, err := s.Migrate(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			applied = append(applied, report.Applied...)
+		})
+	}
+	wg.Wait()
+	s := openEmpty(t, path)
+	all := must(s.Migrations())(t)
+	if want := len(must(fs.Glob(all, "*.sql"))(t)); len(applied) != want {
+		t.Errorf("applied %v, want %d files once each", applied, want)
+	}
+	if err := s.CheckSchema(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
