@@ -97,6 +97,24 @@ func TestIDsRiseAndDiffer(t *testing.T) {
 	}
 }
 
+func TestFirstIDSplitsByTime(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	first := FirstID(at)
+	if id := NewIDs(0).Next(at); id != first {
+		t.Errorf("the first id of node 0 is %d, want %d", id, first)
+	}
+	before := NewIDs(1<<nodeBits - 1)
+	for range 1 << seqBits {
+		if id := before.Next(at.Add(-time.Millisecond)); id >= first {
+			t.Fatalf("an id of the millisecond before is %d, not below %d", id, first)
+		}
+	}
+	if id := FirstID(time.Time{}); id != 0 {
+		t.Errorf("before all ids comes %d, want 0", id)
+	}
+}
+
 func TestTaskIDsDependOnAppAndName(t *testing.T) {
 	t.Parallel()
 	first, again := NewTaskID("a", "b"), NewTaskID("a", "b")

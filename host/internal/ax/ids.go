@@ -68,6 +68,11 @@ func (g *IDs) Next(now time.Time) int64 {
 	return g.last<<(nodeBits+seqBits) | g.node<<seqBits | g.seq
 }
 
+// FirstID returns the smallest id that may be made at the given time or later.
+func FirstID(at time.Time) int64 {
+	return max(at.UnixMilli()-idEpochMS, 0) << (nodeBits + seqBits)
+}
+
 // NewTraceID returns 128 random bits in hex, as W3C trace context wants them.
 func NewTraceID() string {
 	var b [16]byte

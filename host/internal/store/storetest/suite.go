@@ -26,6 +26,7 @@ func Run(t *testing.T, create Create) {
 		{"changes", changeTests},
 		{"conditions", conditionTests},
 		{"instances", instanceTests},
+		{"backlog", backlogTests},
 		{"events", eventTests},
 		{"nodes", nodeTests},
 		{"alerts", alertTests},
