@@ -292,7 +292,7 @@ func TestJobsThatEndBadly(t *testing.T) {
 		}, pb.Problem_INTERNAL, "panic: oops"},
 		"nil map": {func(_ context.Context, run *pluginapi.Run) (pluginapi.Result, error) {
 			var m map[string]int
-			m[run.Task] = 1 //nolint:govet // the panic is the point
+			m[run.Task] = 1 //nolint:govet,staticcheck // the panic is the point
 			return pluginapi.Result{}, nil
 		}, pb.Problem_INTERNAL, "nil map"},
 		"nil job": {nil, pb.Problem_INTERNAL, "nil pointer"},

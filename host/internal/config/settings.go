@@ -33,11 +33,11 @@ const (
 
 // settings are the keys that only the main file has.
 type settings struct {
-	to                 *Config
-	dataDir, pluginDir *yaml.Node
-	dsn, listen        *yaml.Node
-	include            []*yaml.Node
-	defaults           *yaml.Node
+	to          *Config
+	pluginDir   *yaml.Node
+	dsn, listen *yaml.Node
+	include     []*yaml.Node
+	defaults    *yaml.Node
 }
 
 func newSettings(to *Config) *settings {

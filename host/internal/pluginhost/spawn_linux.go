@@ -155,8 +155,8 @@ func (c *child) reap() {
 	c.reaped = true
 	c.mu.Unlock()
 	deadline := time.Now().Add(outputGrace)
-	c.stdout.SetReadDeadline(deadline)
-	c.stderr.SetReadDeadline(deadline)
+	_ = c.stdout.SetReadDeadline(deadline) // pipes take deadlines
+	_ = c.stderr.SetReadDeadline(deadline)
 	c.readers.Wait()
 	c.stdout.Close()
 	c.stderr.Close()
