@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -59,10 +60,10 @@ func (e *Engine) remove(t *task, now time.Time) {
 		t.gone = true
 		t.gen++
 		delete(e.names, t.def.Name)
-		for _, inst := range append(t.waiting, t.retries...) {
+		for _, inst := range slices.Concat(t.waiting, t.retries, t.backfill) {
 			e.cancelRow(inst, "the task was removed", now, nil)
 		}
-		t.waiting, t.retries = nil, nil
+		t.waiting, t.retries, t.backfill = nil, nil, nil
 	}
 	if len(t.active) == 0 {
 		delete(e.tasks, t.def.ID)
@@ -85,9 +86,13 @@ func (e *Engine) adopt(unfinished []ax.Instance, now time.Time) {
 		case ax.StatusRetrying:
 			t.retries = append(t.retries, inst)
 		case ax.StatusRunning:
-			t.active = append(t.active, inst.ID)
+			t.entered(&inst)
 			t.deferred = append(t.deferred, inst)
 		case ax.StatusTriggered, ax.StatusDispatched:
+			if inst.Kind == ax.KindBackfill {
+				t.backfill = append(t.backfill, inst)
+				continue
+			}
 			t.waiting = append(t.waiting, inst)
 			t.round = len(t.waiting) // it waited long enough
 		default:

@@ -82,7 +82,7 @@ func (e *Engine) Cancel(inst ax.Instance, by string) error {
 				e.post(func(now time.Time) {
 					if applied {
 						t.left(inst.ID)
-						t.waiting, t.retries = without(t.waiting, inst.ID), without(t.retries, inst.ID)
+						t.waiting, t.retries, t.backfill = without(t.waiting, inst.ID), without(t.retries, inst.ID), without(t.backfill, inst.ID)
 					}
 					e.visit(t, now)
 				})

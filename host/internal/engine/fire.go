@@ -55,7 +55,7 @@ func (e *Engine) claimEvent(inst *ax.Instance, now time.Time) ax.Event {
 // step accounts for.
 func (e *Engine) fire(t *task, inst ax.Instance, place ax.Place, s step, now time.Time) {
 	task := t.def
-	t.active = append(t.active, inst.ID)
+	t.entered(&inst)
 	late := now.Sub(inst.ScheduledAt).Round(time.Microsecond)
 	s.insert = append(s.insert, inst)
 	s.events = append(s.events,

@@ -75,7 +75,7 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 		pending.Params, pending.ParamsBound = m.Params, false // the executor lays them over the task's own
 	}
 	inst := e.claim(pending, place, now)
-	t.active = append(t.active, inst.ID)
+	t.entered(&inst)
 	task := t.def
 	e.starts.Add(1)
 	e.cfg.Writer.Submit(ax.Change{

@@ -12,6 +12,10 @@ import (
 // limit used up. It reports whether the task may be looked at again at once.
 func (e *Engine) overlap(t *task, now time.Time) bool {
 	limit := max(t.def.Concurrency, 1)
+	if t.backfilling() > 0 && len(t.waiting) == 0 {
+		e.wait(t, nil, now) // a backfill costs no due time
+		return false
+	}
 	switch t.def.Overlap {
 	case ax.OverlapQueue:
 		if len(t.waiting) < max(t.def.QueueLimit, 1) {
@@ -74,7 +78,7 @@ func (e *Engine) cancelOldest(t *task, now time.Time) {
 	if len(t.active) == 0 {
 		return
 	}
-	id := t.active[0]
+	id := t.active[0].id
 	for i := range t.deferred {
 		if t.deferred[i].ID == id {
 			e.settleDeferred(t, t.deferred[i], ax.StatusCanceled, pluginapi.ErrReplaced.Error(), now)

@@ -51,12 +51,20 @@ type task struct {
 	// was in an earlier life of the host.
 	lastEnd time.Time
 
-	active  []ax.InstanceID // DISPATCHED or RUNNING, oldest first
-	waiting []ax.Instance   // TRIGGERED, oldest first
+	active  []activeRun   // DISPATCHED or RUNNING, oldest first
+	waiting []ax.Instance // TRIGGERED, oldest first
 	// round bounds how many of waiting may start under OverlapDefer.
 	round    int
 	retries  []ax.Instance // RETRYING
 	deferred []ax.Instance // RUNNING, their end comes by callback
+	// backfill waits for backfillLimit, oldest due time first.
+	backfill      []ax.Instance
+	backfillLimit int
+}
+
+type activeRun struct {
+	id   ax.InstanceID
+	kind ax.Kind
 }
 
 // full reports whether the concurrency limit is used up.
@@ -69,8 +77,12 @@ func (t *task) schedulable() bool {
 	return t.def.Enabled && !t.st.Paused && !t.gone && t.st.Parked == "" && !t.pending
 }
 
+func (t *task) entered(inst *ax.Instance) {
+	t.active = append(t.active, activeRun{inst.ID, inst.Kind})
+}
+
 func (t *task) left(id ax.InstanceID) {
-	t.active = slices.DeleteFunc(t.active, func(a ax.InstanceID) bool { return a == id })
+	t.active = slices.DeleteFunc(t.active, func(a activeRun) bool { return a.id == id })
 }
 
 func without(list []ax.Instance, id ax.InstanceID) []ax.Instance {

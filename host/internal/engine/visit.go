@@ -29,6 +29,7 @@ func (e *Engine) visit(t *task, now time.Time) {
 				break
 			}
 		}
+		e.startBackfill(t, now)
 	}
 	e.arm(t, now)
 }
@@ -153,7 +154,7 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 		return false
 	}
 	inst := e.claim(old, place, now)
-	t.active = append(t.active, inst.ID)
+	t.entered(&inst)
 	task := t.def
 	e.starts.Add(1)
 	e.cfg.Writer.Submit(ax.Change{
@@ -182,6 +183,8 @@ func (e *Engine) notBegun(t *task, old ax.Instance, err error, now time.Time) {
 	e.cfg.Log.Error("cannot start an instance, will try again", "task", t.def.Name, "instance_id", old.ID, "error", err)
 	if old.Status == ax.StatusRetrying {
 		t.retries = append(t.retries, old)
+	} else if old.Kind == ax.KindBackfill {
+		t.backfill = append([]ax.Instance{old}, t.backfill...)
 	} else {
 		t.waiting = append([]ax.Instance{old}, t.waiting...)
 	}
