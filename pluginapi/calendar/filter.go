@@ -154,19 +154,22 @@ func (f Filter) earliest(g dayGroup, after time.Time) (time.Time, error) {
 	if local := after.In(f.Zone); DateOf(local) == g.open {
 		begin = time.Duration(TimeOfDayOf(local).Seconds()) * time.Second
 	}
-	cursor := g.first.midnightUTC().Add(begin)
-	for {
+	first, end := g.first, g.last.AddDays(1).midnightUTC()
+	if first == g.open {
+		first = first.AddDays(1)
+	}
+	for cursor := first.midnightUTC().Add(begin); cursor.Before(end); {
 		reading, err := f.readingFrom(cursor)
 		if err != nil {
 			return time.Time{}, err
 		}
 		day := DateOf(reading)
 		if reading.IsZero() || day.After(g.last) {
-			return best, nil
+			break
 		}
+		cursor = day.AddDays(1).midnightUTC().Add(begin)
 		if day == g.open {
-			cursor = day.AddDays(1).midnightUTC().Add(begin)
-			continue
+			continue // ownTime has these
 		}
 		at := f.instant(g.open, reading)
 		if !at.After(after) {
@@ -176,8 +179,8 @@ func (f Filter) earliest(g dayGroup, after time.Time) (time.Time, error) {
 		if best.IsZero() || at.Before(best) {
 			best = at
 		}
-		cursor = day.AddDays(1).midnightUTC().Add(begin)
 	}
+	return best, nil
 }
 
 // ownTime returns the first time after the given instant that the source has
