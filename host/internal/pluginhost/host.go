@@ -122,17 +122,19 @@ func (h *Host) Start(ctx context.Context) error {
 		return nil
 	}
 	warnOpenDir(h.cfg.Dir, h.log)
-	h.mu.Unlock() // the scan fills h.plugins
-	err = h.firstScan(ctx)
-	if err != nil {
+	watcher := h.newWatcher() // before the first look, lest a change be missed
+	h.mu.Unlock()             // the scan fills h.plugins
+	if err = h.firstScan(ctx); err != nil {
 		h.Stop(ctx)
 	}
 	h.mu.Lock()
+	if h.state == hostRunning {
+		h.loops.Go(func() { h.watch(loops, watcher) })
+	} else if watcher != nil {
+		watcher.Close()
+	}
 	if err != nil {
 		return fmt.Errorf("start plugin host: %w", err)
-	}
-	if h.state == hostRunning {
-		h.loops.Go(func() { h.watch(loops) })
 	}
 	return nil
 }

@@ -64,18 +64,26 @@ func (c *catalog) retry(name string) {
 // debounce gathers the events of one change, such as a copy.
 const debounce = 100 * time.Millisecond
 
-// watch scans after events in the directory, soon again while files are being
-// written, and from time to time in any case: events do not come from all file
-// systems, nor while the directory is missing.
-func (h *Host) watch(ctx context.Context) {
-	events, errs := make(<-chan fsnotify.Event), make(<-chan error)
+// newWatcher begins to gather events of the plugin directory; nil if the system
+// offers none.
+func (h *Host) newWatcher() *fsnotify.Watcher {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		h.log.Warn("plugin directory is only polled", "error", err)
-	} else {
+		return nil
+	}
+	_ = watcher.Add(h.cfg.Dir) // fails while it is missing; watch tries again
+	return watcher
+}
+
+// watch scans after events in the directory, soon again while files are being
+// written, and from time to time in any case: events do not come from all file
+// systems, nor while the directory is missing.
+func (h *Host) watch(ctx context.Context, watcher *fsnotify.Watcher) {
+	events, errs := make(<-chan fsnotify.Event), make(<-chan error)
+	if watcher != nil {
 		defer watcher.Close()
 		events, errs = watcher.Events, watcher.Errors
-		_ = watcher.Add(h.cfg.Dir) // fails while it is missing
 	}
 	ticker := time.NewTicker(h.limits.rescan)
 	defer ticker.Stop()
