@@ -15,15 +15,22 @@ import (
 	"github.com/axsched/ax/host/internal/store/storetest"
 )
 
-// crashPath tells the test binary to be the process that is killed.
-const crashPath = "AX_TEST_CRASH_PATH"
+// Variables that make the test binary a process of its own that does one thing
+// to the database at that path.
+const (
+	crashPath   = "AX_TEST_CRASH_PATH"   // writeForEver
+	migratePath = "AX_TEST_MIGRATE_PATH" // migrateOnce
+)
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(crashPath); path != "" {
-		writeForEver(path)
-		return
+	switch {
+	case os.Getenv(crashPath) != "":
+		writeForEver(os.Getenv(crashPath))
+	case os.Getenv(migratePath) != "":
+		migrateOnce(os.Getenv(migratePath))
+	default:
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
 }
 
 // writeForEver submits changes without end and prints the id of each instance

@@ -1,10 +1,15 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -29,18 +34,34 @@ func dbPath(t *testing.T) string { return filepath.Join(t.TempDir(), "ax.db") }
 // schemaOf returns the text of all tables, indexes and views.
 func schemaOf(t *testing.T, s *store.Store) []string {
 	t.Helper()
-	rows, err := s.ReadDB().Query("SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_master ORDER BY 1")
+	return texts(t, s, "SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_master ORDER BY 1")
+}
+
+// texts returns the last column of each row of a query.
+func texts(t *testing.T, s *store.Store, query string) []string {
+	t.Helper()
+	rows, err := s.ReadDB().QueryContext(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([]any, len(columns))
+	for i := range values {
+		values[i] = new(string)
+	}
 	var all []string
 	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
+		if err := rows.Scan(values...); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, text)
+		all = append(all, *values[len(values)-1].(*string))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
@@ -157,38 +178,64 @@ func TestMigrateOtherLineEnds(t *testing.T) {
 	}
 }
 
-// TestMigrateAtOnce lets several hosts start on an empty database. Each file
-// must be applied exactly once, and nobody may fail.
+// TestMigrateAtOnce lets several hosts start on an empty database, in this
+// process and in others. Each file must be applied exactly once, and nobody may
+// fail.
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	path := dbPath(t)
 	var mu sync.Mutex
 	var applied []string
 	var wg sync.WaitGroup
-	for range 6 {
+	for range 3 {
 		wg.Go(func() {
-			s, err := store.Open(t.Context(), store.Options{DSN: "sqlite:" + path})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer s.Close()
-			report, err := s.Migrate(t.Context())
+			files, err := openAndMigrate(path)
 			if err != nil {
 				t.Error(err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			applied = append(applied, report.Applied...)
+			applied = append(applied, files...)
+		})
+		wg.Go(func() {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), migratePath+"="+path)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			applied = append(applied, strings.Fields(string(out))...)
 		})
 	}
 	wg.Wait()
 	s := openEmpty(t, path)
-	all := must(s.Migrations())(t)
-	if want := len(must(fs.Glob(all, "*.sql"))(t)); len(applied) != want {
-		t.Errorf("applied %v, want %d files once each", applied, want)
+	want := must(fs.Glob(must(s.Migrations())(t), "*.sql"))(t)
+	if slices.Sort(applied); !slices.Equal(applied, want) {
+		t.Errorf("applied %v, want each once: %v", applied, want)
 	}
 	if err := s.CheckSchema(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+func openAndMigrate(path string) (applied []string, err error) {
+	s, err := store.Open(context.Background(), store.Options{DSN: "sqlite:" + path})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	report, err := s.Migrate(context.Background())
+	return report.Applied, err
+}
+
+// migrateOnce is the whole of a process started by TestMigrateAtOnce.
+func migrateOnce(path string) {
+	applied, err := openAndMigrate(path)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(strings.Join(applied, "\n"))
 }

@@ -62,24 +62,48 @@ func (d sqlite) open(ctx context.Context, path string, o Options) (write, read *
 	return write, read, nil
 }
 
-// prepareFile makes the file, readable for its owner only since params and
-// results may be confidential, and turns the usual troubles into plain words.
-func (sqlite) prepareFile(path string, o Options) error {
+// prepareFile turns the usual troubles with the path into plain words, and makes
+// the file if there is none.
+func (d sqlite) prepareFile(path string, o Options) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("open database %s: it is a directory, expected a file", path)
 	case errors.Is(err, fs.ErrNotExist) && o.ReadOnly:
 		return fmt.Errorf("open database %s: there is none yet: %w", path, fs.ErrNotExist)
-	case o.ReadOnly:
+	case err == nil || o.ReadOnly:
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return fmt.Errorf("open database %s: make its directory: %w", path, err)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	if err := d.makeFile(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("open database %s: %w", path, err)
+	}
+	return nil
+}
+
+// makeFile makes an empty file readable for its owner only, since params and
+// results may be confidential. It is made under another name: a process that
+// closes a file loses all locks that SQLite holds on it, so the file must never
+// be opened here once SQLite may see it.
+func (sqlite) makeFile(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".ax-new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := f.Close(); err != nil {
+		return err
+	}
+	err = os.Link(f.Name(), path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// A filesystem without hard links. Two stores that open a new file at the
+	// same moment in one process would still harm each other; hosts do not.
+	if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return err
 	}
 	return f.Close()
 }

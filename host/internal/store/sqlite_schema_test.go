@@ -64,21 +64,7 @@ func TestQueryPlans(t *testing.T) {
 		"SELECT * FROM ax_alert WHERE app = 'a' AND task_id = 1 ORDER BY window_start DESC, id DESC":          "ax_alert_window",
 		"SELECT * FROM ax_audit WHERE app = 'a' AND object = 'o' ORDER BY id DESC":                            "ax_audit_object",
 	} {
-		rows, err := s.ReadDB().Query("EXPLAIN QUERY PLAN " + query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var plan []string
-		for rows.Next() {
-			var id, parent, unused int
-			var detail string
-			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-				t.Fatal(err)
-			}
-			plan = append(plan, detail)
-		}
-		rows.Close()
-		text := strings.Join(plan, "; ")
+		text := strings.Join(texts(t, s, "EXPLAIN QUERY PLAN "+query), "; ")
 		if !strings.Contains(text, index) || strings.Contains(text, "SCAN") || strings.Contains(text, "TEMP B-TREE") {
 			t.Errorf("%s\n  plan: %s\n  want %s and no scan or sort", query, text, index)
 		}
