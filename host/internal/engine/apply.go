@@ -110,8 +110,14 @@ type View struct {
 	Running  int
 	Waiting  int
 	Retrying int
+	// Backfill is how many past due times wait for their turn.
+	Backfill int
 	Held     bool // due, but all workers are busy
 	Remote   bool
+	// Writing: nothing is decided until a change of its plan is in the database.
+	Writing bool
+	// TryAt is when it is tried again after a failure, zero if there was none.
+	TryAt time.Time
 }
 
 // Views returns the state of all tasks, or of one if name is not empty.
@@ -122,7 +128,8 @@ func (e *Engine) Views(name string) []View {
 			if !t.gone && (name == "" || t.def.Name == name) {
 				views = append(views, View{
 					Row:     ax.TaskRow{Task: *t.def, TaskState: t.st},
-					Running: len(t.active), Waiting: len(t.waiting), Retrying: len(t.retries), Held: t.held, Remote: t.remote,
+					Running: len(t.active), Waiting: len(t.waiting), Retrying: len(t.retries), Backfill: len(t.backfill),
+					Held: t.held, Remote: t.remote, Writing: t.pending, TryAt: t.tryAt,
 				})
 			}
 		}

@@ -152,6 +152,10 @@ func (e *Executor) Cancel(id ax.InstanceID, cause error) bool {
 // taken.
 func (e *Executor) Counts() (running, queued int) { return e.pool.counts() }
 
+// Size returns how many attempts run at once and how many places the queue has.
+// Each lane may go beyond both by one.
+func (e *Executor) Size() (workers, queue int) { return e.pool.workers, e.pool.queueLimit }
+
 // Load returns how many attempts run or wait.
 func (e *Executor) Load() int {
 	running, queued := e.pool.counts()
