@@ -99,7 +99,7 @@ func (w *world) plugin(name string) api.PluginView {
 // run starts a task by hand and returns the instance's id.
 func (w *world) run(task string) string {
 	w.t.Helper()
-	return axJSON[struct{ ID string }](w, "run", task).ID
+	return axJSON[api.RunStarted](w, "run", task).Instance
 }
 
 // post sends JSON to a URL and returns the status and the body of the answer.

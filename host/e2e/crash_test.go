@@ -40,8 +40,8 @@ func crashConfig(w *world, random *rand.Rand, on bool) string {
 		fmt.Fprintf(&b, "- name: t%02d\n  enabled: %t\n", i, on)
 		fmt.Fprintf(&b, "  %s\n", pick(`every: 1s`, `cron: "* * * * * ?"`, `trigger: {use: beat, with: {every: 1s}}`))
 		fmt.Fprintf(&b, "  retry: %s\n", pick("0", "{count: 1, delay: 200ms}", "{delays: [100ms, 1s]}"))
-		fmt.Fprintf(&b, "  overlap: %s\n", pick("skip", "queue", "allow", "defer", "replace"))
-		fmt.Fprintf(&b, "  misfire: %s\n", pick("skip", "{policy: skip, threshold: 1s}", "{policy: once, threshold: 1s}", "{policy: all, threshold: 1s}"))
+		fmt.Fprintf(&b, "  overlap: %s\n", pick("skip", "queue\n  queue_limit: 2", "allow", "defer", "replace"))
+		fmt.Fprintf(&b, "  misfire: %s\n", pick("skip", "{policy: skip, threshold: 1s}", "{policy: once, threshold: 1s}", "{policy: all, threshold: 1s, cap: 3}"))
 		if i%2 == 0 {
 			fmt.Fprintf(&b, "  job: {use: work, with: {journal: %q, takes: %dms, fails: %d}}\n", w.path("journal"), takes, random.IntN(2))
 		} else {
@@ -99,20 +99,24 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	})
 	h.stop()
 	w.integrity()
-	w.everyDueTimeOnce()
+	w.everyDueTimeOnce(restart)
 	w.noAttemptTwice()
 	t.Logf("%d instances, %d lines of journal", len(w.rows("1 = 1")), len(w.lines("journal")))
 }
 
 // everyDueTimeOnce holds the rows of all tasks against their due times, which
-// are all seconds from the first row to the next due time.
-func (w *world) everyDueTimeOnce() {
+// are all seconds from the first row to the next due time. That may lag behind
+// the last start by what a task may still make up for.
+func (w *world) everyDueTimeOnce(lastStart time.Time) {
 	w.t.Helper()
 	next := w.nextTimes()
 	if len(next) != crashTasks {
 		w.t.Fatalf("%d tasks in the database, want %d", len(next), crashTasks)
 	}
 	for task, until := range next {
+		if until.Before(lastStart.Add(-5 * time.Second)) {
+			w.t.Errorf("task %s: its next due time, %s, is long before the last start at %s", task, until, lastStart)
+		}
 		rows := w.of(task)
 		if len(rows) == 0 {
 			w.t.Errorf("task %s has no instance", task)

@@ -33,7 +33,7 @@ type row struct {
 // late is how long after its due time an instance started.
 func (r row) late() time.Duration { return r.StartedAt.Sub(r.ScheduledAt) }
 
-// read opens the database as somebody who looks and changes nothing.
+// database opens the database as somebody who looks and changes nothing.
 func (w *world) database() *sql.DB {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+w.path("data", "ax.db")+"?mode=ro&_pragma=busy_timeout(10000)")

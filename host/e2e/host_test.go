@@ -27,7 +27,7 @@ func (w *world) launch() *host {
 	w.t.Helper()
 	h := &host{w: w, from: w.log.len(), exited: make(chan struct{})}
 	h.cmd = exec.Command(filepath.Join(suite.bin, "ax"), "serve", "--config", w.path("ax.yaml"))
-	h.cmd.Dir, h.cmd.Env = w.dir, append(os.Environ(), "HOME="+w.dir)
+	h.cmd.Dir, h.cmd.Env = w.dir, append(append(os.Environ(), "HOME="+w.dir), w.env...)
 	h.cmd.Stdout, h.cmd.Stderr = w.log, w.log
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)

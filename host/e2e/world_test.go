@@ -37,6 +37,7 @@ type world struct {
 	dir  string
 	addr string // of the API
 	node string
+	env  []string // of hosts, besides the usual
 	log  *hostLog
 }
 
