@@ -191,20 +191,24 @@ func TestFailuresInARowAreKept(t *testing.T) {
 			}
 		}
 		w.fails(a, "e1")
-		w.fails(a, "e2")
-		want(2)
+		want(1)
 		w.stop()
 		w.open()
 		w.at(time.Minute)
+		w.ends(a, ax.StatusTimeout, "e2")
+		want(2)
 		w.fails(a, "e3")
 		want(3)
-		w.wantTaken("1m0s ops: a failed x3")
+		w.wantTaken("1m1s ops: a failed x3")
+		if got, want := w.last().Title, "a failed, and 2 other events"; got != want { // e1 counts as what e2 is
+			t.Errorf("title %q, want %q", got, want)
+		}
 		w.kill()
 		w.open()
 		w.at(time.Hour)
 		w.succeeds(a)
 		want(0)
-		w.wantTaken("1m0s ops: a failed x3", "1h0m0s ops: a recovered x1")
+		w.wantTaken("1m1s ops: a failed x3", "1h0m0s ops: a recovered x1")
 		if got, want := w.last().Title, "a recovered after 3 failures"; got != want {
 			t.Errorf("title %q, want %q", got, want)
 		}

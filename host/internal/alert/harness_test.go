@@ -54,15 +54,20 @@ func (d delivery) String() string {
 	return fmt.Sprintf("%s %s: %s %s x%d", d.at.Sub(start), d.notifier, d.msg.Task, d.msg.Event, d.msg.Count)
 }
 
-// flakyStore is a real store that can refuse alerts.
+// flakyStore is a real store that can refuse alerts, or let something happen
+// while they are written.
 type flakyStore struct {
 	*store.Store
-	down atomic.Bool
+	down   atomic.Bool
+	during func()
 }
 
 func (s *flakyStore) SaveAlerts(ctx context.Context, rows ...ax.AlertRow) error {
 	if s.down.Load() {
 		return errors.New("the disk is full")
+	}
+	if s.during != nil {
+		s.during()
 	}
 	return s.Store.SaveAlerts(ctx, rows...)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -38,7 +39,7 @@ type facts struct {
 	Run run `json:"run,omitzero"`
 	// Streak is how many failures in a row there were at the newest one.
 	Streak int `json:"streak,omitempty"`
-	// Error is the newest one. The message has it as well.
+	// Error of the newest failure. The message has it as well.
 	Error string `json:"-"`
 }
 
@@ -87,7 +88,7 @@ func loadRow(saved ax.AlertRow) (*row, error) {
 func newTally(ev *event) tally {
 	t := tally{Event: ev.name, Count: 1, First: ev.at, Last: ev.at}
 	if !ev.failure() {
-		t.Reason = cut(ev.text, maxReason)
+		t.Reason = cut(strings.Join(strings.Fields(ev.text), " "), maxReason)
 	}
 	return t
 }
@@ -107,9 +108,6 @@ func (r *row) gather(ev *event) {
 	r.add(newTally(ev))
 	if ev.run != (run{}) {
 		r.facts.Run = ev.run
-	}
-	if ev.name == parked {
-		r.facts.Error = ev.text
 	}
 }
 

@@ -97,11 +97,17 @@ func (r *row) text(lead *tally, zone *time.Location) string {
 			lines = append(lines, "It "+t.sentence(zone))
 		}
 	}
+	newest := func(noun string) string { // what there is one of is not the newest
+		if r.Count == 1 {
+			return strings.ToUpper(noun[:1]) + noun[1:]
+		}
+		return "Newest " + noun
+	}
 	if isFailure(lead.Event) && r.facts.Streak > 1 {
 		lines = append(lines, fmt.Sprintf("That makes %d failures in a row.", r.facts.Streak))
 	}
 	if run := r.facts.Run; run.Instance != "" {
-		line := "Newest run: instance " + run.Instance
+		line := newest("run") + ": instance " + run.Instance
 		if run.Attempt > 0 {
 			line += fmt.Sprintf(", attempt %d", run.Attempt)
 		}
@@ -111,24 +117,25 @@ func (r *row) text(lead *tally, zone *time.Location) string {
 		lines = append(lines, line+".")
 	}
 	if r.facts.Error != "" {
-		lines = append(lines, "Newest error:", r.facts.Error)
+		lines = append(lines, newest("error")+":", r.facts.Error)
 	}
 	return strings.Join(lines, "\n")
 }
 
 // sentence tells of the events, without the subject.
 func (t *tally) sentence(zone *time.Location) string {
-	s := t.phrase() + " " + span(t.First.In(zone), t.Last.In(zone))
+	s := strings.Replace(t.phrase(), "is ", "was ", 1) + " " + span(t.First.In(zone), t.Last.In(zone))
 	switch {
 	case t.Event == recovered:
 		s += ", " + t.Reason
-	case t.Reason != "" && t.Event != parked: // that one is shown as the error
+	case t.Reason != "":
 		s += ": " + t.Reason
 	}
+	s = strings.TrimSuffix(s, ".") + "."
 	if !t.Over.IsZero() {
-		s += ", and goes on since " + t.Over.In(zone).Format(time.TimeOnly)
+		s += " It goes on since " + t.Over.In(zone).Format(time.TimeOnly) + "."
 	}
-	return strings.TrimSuffix(s, ".") + "."
+	return s
 }
 
 // span says when something happened.
