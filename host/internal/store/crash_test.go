@@ -69,7 +69,7 @@ func TestCrash(t *testing.T) {
 	s, path := storetest.OpenFile(t)
 	var promised []ax.InstanceID
 	for round := range 4 {
-		promised = append(promised, killWriter(t, path, 500+1000*round)...)
+		promised = append(promised, killWriter(t, path, 300+500*round)...)
 		checkIntegrity(t, s)
 	}
 	rows, err := s.Instances(t.Context(), ax.InstanceFilter{Limit: 1_000_000})
