@@ -61,6 +61,7 @@ func newServer(c Config) *server {
 	s.logRoutes()
 	s.pluginRoutes()
 	s.hostRoutes()
+	s.backlogRoutes()
 	s.documentRoutes()
 	if metrics := c.Backend.Metrics(); metrics != nil {
 		mux.Handle("GET /metrics", metrics)

@@ -74,6 +74,8 @@ func TestAnswers(t *testing.T) {
 		{"/api/v1/instances/103/log?after=1001", []string{`"text":"对账 started"`, `"stage":"outcome"`}},
 		{"/api/v1/plugins", []string{`"state":"quarantined"`, `"components":[]`}},
 		{"/api/v1/health", []string{`"status":"degraded"`, `"database":"sqlite"`}},
+		{"/api/v1/backlog", []string{`"workers":2`, `"queued":3`, `"cause":"limit"`, `"until":"2026-03-02T12:01:00+08:00"`, `"average":"14m2.75s"`}},
+		{"/api/v1/backlog?n=1", []string{`"tasks_total":4`, `"task":"warm-up"`, `"longest":"1h20m0s"}]`}},
 		{"/healthz", []string{`{"status":"degraded"}`}},
 		{"/metrics", []string{"ax_up 1"}},
 	} {
@@ -153,6 +155,7 @@ func TestProblems(t *testing.T) {
 		{"unknown property", "POST", "/api/v1/tasks/warm-up/run", `{"parms":{}}`, 422, "body.parms"},
 		{"unknown query", "GET", "/api/v1/instances?stats=FAILED", "", 422, "query.stats"},
 		{"unknown status", "GET", "/api/v1/instances?status=BROKEN", "", 422, "query.status"},
+		{"a list of nothing", "GET", "/api/v1/backlog?n=0", "", 422, "query.n"},
 		{"no JSON", "POST", "/api/v1/tasks/warm-up/run", `{`, 400, "body"},
 		{"no time", "GET", "/api/v1/instances?since=yesterday", "", 422, "query.since"},
 		{"no such path", "GET", "/api/v1/nope", "", 404, "openapi.json"},

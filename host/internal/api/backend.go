@@ -45,6 +45,8 @@ type Backend interface {
 	// and the error is an *Invalid that lists them.
 	Reload(ctx context.Context, actor string) (ReloadReport, error)
 	Health(ctx context.Context) Health
+	// Backlog shows what waits and what takes long, at most n tasks of each.
+	Backlog(ctx context.Context, n int) (Backlog, error)
 	// Metrics serves the Prometheus text format.
 	Metrics() http.Handler
 }

@@ -84,6 +84,7 @@ var requests = map[string][2]string{
 	"reset-plugin":    {"/api/v1/plugins/random/reset", ""},
 	"reload":          {"/api/v1/reload", ""},
 	"get-health":      {"/api/v1/health", ""},
+	"get-backlog":     {"/api/v1/backlog", ""},
 	"probe":           {"/healthz", ""},
 }
 

@@ -15,7 +15,7 @@ import (
 func (p *program) addClientCommands(root *cobra.Command) {
 	root.AddCommand(
 		p.tasksCommand(), p.runCommand(), p.nextCommand(), p.pauseCommand(), p.resumeCommand(),
-		p.instancesCommand(), p.logsCommand(), p.cancelCommand(),
+		p.instancesCommand(), p.logsCommand(), p.cancelCommand(), p.backlogCommand(),
 		p.pluginsCommand(), p.reloadCommand(), p.healthCommand(),
 	)
 }

@@ -29,6 +29,7 @@ type Backend struct {
 	OnResetPlugin func(ctx context.Context, name, actor string) error
 	OnReload      func(ctx context.Context, actor string) (api.ReloadReport, error)
 	OnHealth      func(ctx context.Context) api.Health
+	OnBacklog     func(ctx context.Context, n int) (api.Backlog, error)
 	MetricsText   string
 }
 
@@ -162,6 +163,14 @@ func (b *Backend) Health(ctx context.Context) api.Health {
 		return api.Health{Status: api.HealthOK}
 	}
 	return b.OnHealth(ctx)
+}
+
+// Backlog implements api.Backend.
+func (b *Backend) Backlog(ctx context.Context, n int) (api.Backlog, error) {
+	if b.OnBacklog == nil {
+		return api.Backlog{}, nil
+	}
+	return b.OnBacklog(ctx, n)
 }
 
 // Metrics implements api.Backend.

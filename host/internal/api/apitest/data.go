@@ -106,3 +106,34 @@ func sampleHealth() api.Health {
 		Plugins: 2, PluginsReady: 1, Tasks: 3, TasksParked: 1, Running: 1, QueueDepth: 0,
 	}
 }
+
+func sampleBacklog() api.Backlog {
+	now := Noon()
+	return api.Backlog{
+		Workers: 2, Busy: 2, QueueLimit: 3, QueueDepth: 3, Held: 1, TasksTotal: 4, SlowSince: now.AddDate(0, 0, -1),
+		Tasks: []api.BacklogTask{
+			{
+				Task: "warm-up", Overdue: true, OldestDue: now.Add(-3 * time.Hour),
+				Why: []api.WaitReason{{Cause: api.WaitParked, Text: `no plugin offers the trigger "random"`, Until: now.Add(time.Minute)}},
+			},
+			{
+				Task: "billing/close-day", Running: 1, Queued: 3, Waiting: 1, Retrying: 1,
+				OldestDue: now.Add(-2 * time.Hour), RunningSince: now.Add(-10 * time.Hour),
+				Why: []api.WaitReason{
+					{Cause: api.WaitLimit, Text: "its limit of 4 at once is used up"},
+					{Cause: api.WaitWorkers, Text: "all 2 workers are busy"},
+					{Cause: api.WaitRetry, Text: "the pause before the next attempt", Until: now.Add(time.Minute)},
+				},
+			},
+			{
+				Task: "import", Overdue: true, OldestDue: now.Add(-time.Second),
+				Why: []api.WaitReason{{Cause: api.WaitRoom, Text: "all 2 workers are busy and the queue of 3 is full"}},
+			},
+			{Task: "每日对账", Running: 1, RunningSince: now.Add(-time.Minute)},
+		},
+		Slow: []api.SlowTask{
+			{Task: "billing/close-day", Runs: 24, Failures: 2, Average: "14m2.75s", Longest: "1h20m0s"},
+			{Task: "每日对账", Runs: 8640, Average: "35ms", Longest: "1.5s"},
+		},
+	}
+}

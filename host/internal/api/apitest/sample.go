@@ -71,6 +71,11 @@ func Sample() (*Backend, *Changes) {
 	}
 	b.OnPlugins = func(context.Context) ([]api.PluginView, error) { return samplePlugins(), nil }
 	b.OnHealth = func(context.Context) api.Health { return sampleHealth() }
+	b.OnBacklog = func(_ context.Context, n int) (api.Backlog, error) {
+		backlog := sampleBacklog()
+		backlog.Tasks, backlog.Slow = backlog.Tasks[:min(n, len(backlog.Tasks))], backlog.Slow[:min(n, len(backlog.Slow))]
+		return backlog, nil
+	}
 	changes.record(b)
 	return b, changes
 }
