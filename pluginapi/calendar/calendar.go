@@ -194,8 +194,10 @@ type verdict struct {
 	layer *layer
 }
 
-func (c *Calendar) decide(d Date) verdict {
-	number := d.number()
+func (c *Calendar) decide(d Date) verdict { return c.decideDay(d, d.number()) }
+
+// decideDay is decide for a date whose number is known.
+func (c *Calendar) decideDay(d Date, number int) verdict {
 	for _, l := range slices.Backward(c.layers) {
 		if rule := l.open.match(d, number); rule != nil {
 			return verdict{open: true, rule: rule, layer: l}
@@ -211,5 +213,5 @@ func (c *Calendar) decide(d Date) verdict {
 			break
 		}
 	}
-	return verdict{open: pattern.weekly.isOpen(d.Weekday()), layer: pattern}
+	return verdict{open: pattern.weekly.isOpen(weekdayOf(number)), layer: pattern}
 }

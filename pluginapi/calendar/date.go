@@ -64,7 +64,7 @@ func (d Date) After(other Date) bool { return d.Compare(other) > 0 }
 
 // Weekday returns the day of the week.
 func (d Date) Weekday() time.Weekday {
-	return d.midnightUTC().Weekday()
+	return weekdayOf(d.number())
 }
 
 // DaysIn returns the number of days of a month.
@@ -79,6 +79,11 @@ func (d Date) midnightUTC() time.Time {
 // number counts days from 1970-01-01, which is 0.
 func (d Date) number() int {
 	return int(d.midnightUTC().Unix() / secondsPerDay)
+}
+
+// weekdayOf returns the day of the week of a day number; day 0 is a Thursday.
+func weekdayOf(number int) time.Weekday {
+	return time.Weekday(((number+int(time.Thursday))%7 + 7) % 7)
 }
 
 func dateOfNumber(n int) Date {

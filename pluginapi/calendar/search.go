@@ -18,9 +18,10 @@ func (c *Calendar) NextOpen(d Date) (Date, bool) { return c.step(d, 1) }
 func (c *Calendar) PrevOpen(d Date) (Date, bool) { return c.step(d, -1) }
 
 func (c *Calendar) step(d Date, by int) (Date, bool) {
+	number := d.number()
 	for range searchDays {
-		d = d.AddDays(by)
-		if c.IsOpen(d) {
+		number += by
+		if d = dateOfNumber(number); c.decideDay(d, number).open {
 			return d, true
 		}
 	}

@@ -75,6 +75,14 @@ type Schedule struct {
 	OnClosed OnClosed `json:"on_closed,omitempty"`
 	// Calendars names what a plugin trigger gets to see.
 	Calendars []string `json:"calendars,omitempty"`
+	// Blackouts are times in which the task is not due; OnBlackout says what
+	// becomes of such a due time.
+	Blackouts  []Blackout `json:"blackout,omitempty"`
+	OnBlackout OnBlackout `json:"on_blackout,omitempty"`
+	// Jitter puts each due time off by less than this, always by the same for
+	// the same task and due time, and never up to the next due time. What comes
+	// out is the due time: rows, previews and From and Until know no other.
+	Jitter time.Duration `json:"jitter,omitempty"`
 	// Version is a hash of all that decides the due times, the days of the
 	// calendars included. When it changes the next due time is computed anew.
 	Version string `json:"version"`

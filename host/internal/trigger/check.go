@@ -18,11 +18,15 @@ import (
 // every one of them is a row of the database.
 const minPeriod = time.Millisecond
 
+// maxJitter bounds how far a due time is put off.
+const maxJitter = 24 * time.Hour
+
 // FieldError is one fault of a schedule.
 type FieldError struct {
 	// Field is the key as the configuration spells it: cron, every, anchor,
-	// repeat_count, at, trigger, timezone, from, until, calendar, on_closed or
-	// calendars; empty for the schedule as a whole.
+	// repeat_count, at, trigger, timezone, from, until, calendar, on_closed,
+	// calendars, blackout, on_blackout or jitter; empty for the schedule as a
+	// whole.
 	Field string
 	// Part is the offending part of the value, if it is known.
 	Part string
@@ -71,19 +75,23 @@ func Check(s ax.Schedule, task string, calendars map[string]*calendar.Calendar) 
 	}
 	// An interval's due times depend on nothing that could rule them all out
 	// but a window or a calendar; any anchor will do to find out.
-	anchor := cmp.Or(s.From, time.Unix(0, 0))
-	src, err := builtinSource(Spec{Schedule: s, Task: task, AnchorAt: anchor}, zone)
+	spec := Spec{Schedule: s, Task: task, Calendars: calendars, AnchorAt: cmp.Or(s.From, time.Unix(0, 0))}
+	src, err := builtinSource(spec, zone)
+	if err != nil {
+		return err
+	}
+	whole, err := Compile(spec)
 	if err != nil {
 		return err
 	}
 	for _, stage := range []struct {
-		src            source
+		trigger        Trigger
 		field, problem string
 	}{
-		{src, firstOf(s), "no date matches, it would never be due"},
-		{wrapped(src, s, calendars, zone), narrowing(s), "leaves no due time, the task would never run"},
+		{&Timetable{zone: zone, base: src, staged: src}, firstOf(s), "no date matches, it would never be due"},
+		{whole, narrowing(s), "leaves no due time, the task would never run"},
 	} {
-		times, _, err := builtin{stage.src}.Next(context.Background(), time.Unix(0, 0).Add(-1), time.Time{}, 1)
+		times, _, err := stage.trigger.Next(context.Background(), time.Unix(0, 0).Add(-1), time.Time{}, 1)
 		if err != nil {
 			return err
 		}
@@ -114,6 +122,11 @@ func inspect(s ax.Schedule, calendars map[string]*calendar.Calendar) (*time.Loca
 		errs = append(errs, fault("until", "is not after from, so nothing lies between", "swap the two or move one"))
 	}
 	errs = append(errs, inspectCalendars(s, calendars)...)
+	errs = append(errs, inspectBlackouts(s, calendars)...)
+	if s.Jitter < 0 || s.Jitter > maxJitter || s.Jitter%jitterGrain != 0 {
+		errs = append(errs, fault("jitter", fmt.Sprintf("%v is no length to put due times off by", s.Jitter),
+			"write a duration such as 30s, of whole milliseconds and at most 24h"))
+	}
 	return zone, errors.Join(errs...)
 }
 
@@ -140,6 +153,8 @@ func narrowing(s ax.Schedule) string {
 	switch {
 	case s.Calendar != "":
 		return "calendar"
+	case len(s.Blackouts) > 0:
+		return "blackout"
 	case !s.Until.IsZero():
 		return "until"
 	default:
@@ -171,18 +186,11 @@ func inspectInterval(s ax.Schedule) []error {
 
 func inspectCalendars(s ax.Schedule, calendars map[string]*calendar.Calendar) []error {
 	var errs []error
-	missing := func(field, name string) {
-		if calendars[name] == nil {
-			known := strings.Join(slices.Sorted(maps.Keys(calendars)), ", ")
-			errs = append(errs, fault(field, fmt.Sprintf("there is no calendar %q", name),
-				"the calendars are: "+cmp.Or(known, "none")))
-		}
-	}
 	if s.Calendar != "" {
-		missing("calendar", s.Calendar)
+		errs = append(errs, inspectName("calendar", s.Calendar, calendars)...)
 	}
 	for _, name := range s.Calendars {
-		missing("calendars", name)
+		errs = append(errs, inspectName("calendars", name, calendars)...)
 	}
 	switch s.OnClosed {
 	case "", ax.ClosedSkip, ax.ClosedPrevious, ax.ClosedNext:
@@ -191,6 +199,43 @@ func inspectCalendars(s ax.Schedule, calendars map[string]*calendar.Calendar) []
 		}
 	default:
 		errs = append(errs, fault("on_closed", fmt.Sprintf("%q is no policy", s.OnClosed), "write skip, previous or next"))
+	}
+	return errs
+}
+
+func inspectName(field, name string, calendars map[string]*calendar.Calendar) []error {
+	if calendars[name] != nil {
+		return nil
+	}
+	known := strings.Join(slices.Sorted(maps.Keys(calendars)), ", ")
+	return []error{fault(field, fmt.Sprintf("there is no calendar %q", name), "the calendars are: "+cmp.Or(known, "none"))}
+}
+
+func inspectBlackouts(s ax.Schedule, calendars map[string]*calendar.Calendar) []error {
+	var errs []error
+	for _, b := range s.Blackouts {
+		switch day := 24 * time.Hour; {
+		case b.From < 0 || b.From >= day || b.To < 0 || b.To > day || b.From%time.Second != 0 || b.To%time.Second != 0:
+			errs = append(errs, fault("blackout", fmt.Sprintf("%s is no stretch of a day", b), "write times from 00:00 to 24:00"))
+		case b.From == b.To:
+			errs = append(errs, fault("blackout", fmt.Sprintf("%s begins when it ends", b), "for the whole day write 00:00-24:00"))
+		}
+		if b.Calendar != "" {
+			errs = append(errs, inspectName("blackout", b.Calendar, calendars)...)
+		}
+		for _, day := range b.Weekdays {
+			if day < time.Sunday || day > time.Saturday {
+				errs = append(errs, fault("blackout", fmt.Sprintf("there is no weekday %d", day), "Sunday is 0, Saturday is 6"))
+			}
+		}
+	}
+	switch s.OnBlackout {
+	case "", ax.BlackoutSkip, ax.BlackoutAfter:
+		if s.OnBlackout != "" && len(s.Blackouts) == 0 {
+			errs = append(errs, fault("on_blackout", "belongs to blackout only", "remove it or name a blackout"))
+		}
+	default:
+		errs = append(errs, fault("on_blackout", fmt.Sprintf("%q is no policy", s.OnBlackout), "write skip or after"))
 	}
 	return errs
 }

@@ -1,18 +1,16 @@
 package trigger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/pluginapi/calendar"
 	"github.com/axsched/ax/pluginapi/cron"
 )
-
-// filteredBatch is how many times a plugin is asked for at once if a calendar
-// may throw some of them away.
-const filteredBatch = 64
 
 // Spec is what Compile needs to know about a task.
 type Spec struct {
@@ -28,46 +26,97 @@ type Spec struct {
 	AnchorAt time.Time
 }
 
-// Compile makes the Trigger of a task. The error, if any, is the one that
+// Compile makes the Timetable of a task. The error, if any, is the one that
 // Check returns for a wrong schedule.
-func Compile(spec Spec) (Trigger, error) {
+func Compile(spec Spec) (*Timetable, error) {
 	s := spec.Schedule
 	zone, err := inspect(s, spec.Calendars)
 	if err != nil {
 		return nil, err
 	}
-	wrap := func(src source) source { return wrapped(src, s, spec.Calendars, zone) }
+	t := &Timetable{zone: zone}
 	if s.Trigger == nil {
-		src, err := builtinSource(spec, zone)
-		if err != nil {
+		if t.base, err = builtinSource(spec, zone); err != nil {
 			return nil, err
 		}
-		return builtin{src: wrap(src)}, nil
+	} else {
+		if spec.Plugins == nil {
+			return nil, fault("trigger", "no plugins are at hand to ask for "+s.Trigger.Name, "")
+		}
+		var seen []*calendar.Calendar
+		for _, name := range s.Calendars {
+			seen = append(seen, spec.Calendars[name])
+		}
+		t.from = fromPlugin{spec.Plugins.Trigger(*s.Trigger, zone, Seed(spec.Task), seen)}
 	}
-	if spec.Plugins == nil {
-		return nil, fault("trigger", "no plugins are at hand to ask for "+s.Trigger.Name, "")
+	if t.shape, err = newShape(spec, zone); err != nil {
+		return nil, err
 	}
-	var seen []*calendar.Calendar
-	for _, name := range s.Calendars {
-		seen = append(seen, spec.Calendars[name])
-	}
-	t := fromPlugin{plugin: spec.Plugins.Trigger(*s.Trigger, zone, Seed(spec.Task), seen), wrap: wrap}
-	if s.Calendar != "" {
-		t.batch = filteredBatch
+	if t.base != nil {
+		t.staged = t.shape.around(t.base)
 	}
 	return t, nil
 }
 
-// wrapped narrows src by the calendar and, outside of it, by the window: the
-// window bounds due times as they are after they were moved.
-func wrapped(src source, s ax.Schedule, calendars map[string]*calendar.Calendar, zone *time.Location) source {
+// newShape returns what narrows and moves the times of a schedule, or nil if
+// nothing does.
+func newShape(spec Spec, zone *time.Location) (*shape, error) {
+	s := spec.Schedule
+	shape := &shape{from: s.From, until: s.Until, lists: listsOf(spec)}
 	if s.Calendar != "" {
-		src = withCalendar(src, calendars[s.Calendar], zone, s.OnClosed)
+		shape.closed = &closedDays{days: spec.Calendars[s.Calendar], zone: zone, policy: calendar.OnClosed(cmp.Or(s.OnClosed, ax.ClosedSkip))}
+		if s.Cron != "" && shape.closed.moves() {
+			wall, err := cron.Parse(s.Cron, cron.Options{Location: time.UTC, Hash: spec.Task})
+			if err != nil {
+				return nil, cronFault(err)
+			}
+			shape.closed.wall = cronTimes{wall}.next
+		}
 	}
-	if !s.From.IsZero() || !s.Until.IsZero() {
-		src = window{src: src, from: s.From, end: s.Until}
+	if len(s.Blackouts) > 0 {
+		shape.blackouts = &blackouts{zone: zone, after: s.OnBlackout == ax.BlackoutAfter, closed: spec.Calendars[s.Calendar]}
+		for _, b := range s.Blackouts {
+			shape.blackouts.list = append(shape.blackouts.list, newBlackout(b, spec.Calendars))
+		}
 	}
-	return src
+	if s.Jitter > 0 {
+		shape.jitter = jitter{limit: s.Jitter, seed: Seed(spec.Task), step: min(s.Jitter, time.Second)}
+		if s.Trigger != nil {
+			shape.jitter.step = s.Jitter // each step back is a call
+		}
+	}
+	if !shape.narrows() && s.From.IsZero() && s.Until.IsZero() && len(shape.lists) == 0 {
+		return nil, nil
+	}
+	return shape, nil
+}
+
+// listsOf returns the calendars that a schedule names, each once.
+func listsOf(spec Spec) []*calendar.Calendar {
+	var lists []*calendar.Calendar
+	for _, name := range CalendarsOf(spec.Schedule) {
+		lists = append(lists, spec.Calendars[name])
+	}
+	return lists
+}
+
+// CalendarsOf returns the names of all calendars that have a say in when a
+// schedule is due, each once, in the order in which it names them.
+func CalendarsOf(s ax.Schedule) []string {
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	add(s.Calendar)
+	for _, name := range s.Calendars {
+		add(name)
+	}
+	for _, b := range s.Blackouts {
+		add(b.Calendar)
+	}
+	return names
 }
 
 func builtinSource(spec Spec, zone *time.Location) (source, error) {

@@ -16,7 +16,7 @@ var farFuture = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 type cursor struct {
 	ctx     context.Context
 	plugin  Trigger
-	horizon time.Time // the caller's until; zero if it has none
+	horizon time.Time // not asked beyond; zero: farFuture
 	size    int       // of a batch
 
 	// The due times in (from, covered] are known: they are batch.
@@ -25,30 +25,35 @@ type cursor struct {
 	exhausted     bool
 }
 
-func (c *cursor) next(after, until time.Time) (time.Time, error) {
-	if until.IsZero() {
-		until = farFuture
-	}
-	if !c.knows(after, until) {
-		if err := c.fetch(after, until); err != nil {
+func (c *cursor) next(after time.Time) (time.Time, error) {
+	if !c.knows(after) {
+		if err := c.fetch(after); err != nil {
 			return time.Time{}, err
 		}
 	}
 	if i := c.firstAfter(after); i < len(c.batch) {
 		return c.batch[i], nil
 	}
-	if c.exhausted {
+	if c.exhausted || c.horizon.IsZero() {
 		return time.Time{}, nil
 	}
 	return time.Time{}, errLater
 }
 
 // knows reports whether the batch at hand answers the question.
-func (c *cursor) knows(after, until time.Time) bool {
+func (c *cursor) knows(after time.Time) bool {
 	if c.covered.IsZero() || after.Before(c.from) {
 		return false
 	}
-	return c.firstAfter(after) < len(c.batch) || c.exhausted || !c.covered.Before(until)
+	return c.firstAfter(after) < len(c.batch) || c.exhausted || !c.covered.Before(c.bound())
+}
+
+// bound is how far the plugin is asked.
+func (c *cursor) bound() time.Time {
+	if c.horizon.IsZero() {
+		return farFuture
+	}
+	return c.horizon
 }
 
 func (c *cursor) firstAfter(after time.Time) int {
@@ -59,10 +64,8 @@ func (c *cursor) firstAfter(after time.Time) int {
 	return i
 }
 
-func (c *cursor) fetch(after, until time.Time) error {
-	if c.horizon.After(until) {
-		until = c.horizon
-	}
+func (c *cursor) fetch(after time.Time) error {
+	until := c.bound()
 	batch, exhausted, err := c.plugin.Next(c.ctx, after, until, c.size)
 	if len(batch) == 0 && err != nil {
 		return err

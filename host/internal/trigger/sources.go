@@ -1,7 +1,6 @@
 package trigger
 
 import (
-	"errors"
 	"math/bits"
 	"time"
 
@@ -11,14 +10,14 @@ import (
 // cronTimes is a cron schedule as a source.
 type cronTimes struct{ schedule *cron.Schedule }
 
-func (c cronTimes) next(after, _ time.Time) (time.Time, error) {
+func (c cronTimes) next(after time.Time) (time.Time, error) {
 	return c.schedule.Next(after), nil
 }
 
 // oneShot is due once.
 type oneShot struct{ at time.Time }
 
-func (o oneShot) next(after, _ time.Time) (time.Time, error) {
+func (o oneShot) next(after time.Time) (time.Time, error) {
 	if o.at.After(after) {
 		return o.at, nil
 	}
@@ -35,7 +34,7 @@ type interval struct {
 	bounded bool
 }
 
-func (i interval) next(after, _ time.Time) (time.Time, error) {
+func (i interval) next(after time.Time) (time.Time, error) {
 	if after.Before(i.anchor) {
 		return i.anchor, nil
 	}
@@ -58,32 +57,4 @@ func (i interval) next(after, _ time.Time) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	return after.Add(i.period - time.Duration(rest)).In(i.anchor.Location()), nil
-}
-
-// window keeps the due times of src that are not before from and before end.
-// Zero bounds are open.
-type window struct {
-	src       source
-	from, end time.Time
-}
-
-func (w window) next(after, until time.Time) (time.Time, error) {
-	if !w.from.IsZero() && after.Before(w.from) {
-		after = w.from.Add(-1)
-	}
-	last := until
-	ends := !w.end.IsZero() && (until.IsZero() || !w.end.After(until))
-	if ends {
-		last = w.end.Add(-1)
-	}
-	due, err := w.src.next(after, last)
-	switch {
-	case errors.Is(err, errLater) && ends:
-		return time.Time{}, nil
-	case err != nil:
-		return time.Time{}, err
-	case !w.end.IsZero() && !due.Before(w.end):
-		return time.Time{}, nil
-	}
-	return due, nil
 }

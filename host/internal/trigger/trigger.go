@@ -1,10 +1,15 @@
-// Package trigger turns the schedule of a task into a Trigger: cron, every, at
-// or a plugin's, narrowed by a window (from, until) and by a calendar.
+// Package trigger turns the schedule of a task into a Timetable: cron, every,
+// at or a plugin's trigger, narrowed and moved in this order:
 //
-// Built-in schedules are sources, pure functions of time; the wrappers are
-// sources too. A plugin answers in batches over a process border, so a cursor
-// makes a source out of it for the length of one call. Nothing here reads the
-// clock.
+//  1. calendar: due times on closed days are left out or moved,
+//  2. blackouts: due times within one are left out or put off to its end,
+//  3. jitter: each due time is put off by a little, order and number stay,
+//  4. from and until: bound due times as they are after all that.
+//
+// Built-in schedules are sources, pure functions of time, and so are the
+// stages around them. A plugin answers in batches over a process border, so a
+// cursor makes a source out of it for the length of one call. Nothing here
+// reads the clock.
 package trigger
 
 import (
@@ -25,7 +30,8 @@ type Trigger interface {
 	// later than until, in rising order; a zero until is no bound. exhausted
 	// tells that no due time follows the last one returned, ever. It may be
 	// false although that is so: the next call then returns none and true.
-	// Only a plugin's trigger fails; the times before its error are returned too.
+	// Only a plugin's trigger fails; the times before its error are returned
+	// too, but for the last one if the schedule has jitter.
 	Next(ctx context.Context, after, until time.Time, max int) (times []time.Time, exhausted bool, err error)
 }
 
@@ -35,8 +41,8 @@ type Plugins interface {
 	Trigger(use ax.Use, zone *time.Location, seed uint64, calendars []*calendar.Calendar) Trigger
 }
 
-// Seed returns the number from which a plugin draws all that is random in a task:
-// the same on every host and after every restart.
+// Seed returns the number from which all is drawn that is random in a task: the
+// same on every host and after every restart.
 func Seed(task string) uint64 {
 	sum := sha256.Sum256([]byte(task))
 	return binary.BigEndian.Uint64(sum[:])
@@ -45,13 +51,11 @@ func Seed(task string) uint64 {
 // source yields due times one by one.
 type source interface {
 	// next returns the first due time strictly after the given instant, or the
-	// zero time if there is none any more. A zero until is no bound. If the
-	// first one is later than until, a source may return it all the same, or
-	// save itself the search and return errLater.
-	next(after, until time.Time) (time.Time, error)
+	// zero time if there is none any more. A plugin's may return errLater.
+	next(after time.Time) (time.Time, error)
 }
 
-// errLater says: nothing up to until, perhaps something later.
+// errLater says: nothing up to the bound of the call, perhaps something later.
 var errLater = errors.New("no due time up to the bound")
 
 // collect asks src for what Trigger.Next promises.
@@ -61,7 +65,7 @@ func collect(src source, after, until time.Time, limit int) ([]time.Time, bool, 
 	}
 	times := make([]time.Time, 0, min(limit, 64))
 	for len(times) < limit {
-		due, err := src.next(after, until)
+		due, err := src.next(after)
 		if errors.Is(err, errLater) {
 			return times, false, nil
 		}
@@ -83,21 +87,9 @@ func collect(src source, after, until time.Time, limit int) ([]time.Time, bool, 
 // beyond reports whether t is later than the bound, if there is one.
 func beyond(t, until time.Time) bool { return !until.IsZero() && t.After(until) }
 
-// builtin is the Trigger of schedules that need no plugin.
-type builtin struct{ src source }
-
-func (b builtin) Next(_ context.Context, after, until time.Time, limit int) ([]time.Time, bool, error) {
-	return collect(b.src, after, until, limit)
-}
-
-// fromPlugin is the Trigger of schedules around a plugin's trigger.
-type fromPlugin struct {
-	plugin Trigger
-	wrap   func(source) source
-	batch  int // least number of times to ask the plugin for
-}
-
-func (p fromPlugin) Next(ctx context.Context, after, until time.Time, limit int) ([]time.Time, bool, error) {
-	cur := &cursor{ctx: ctx, plugin: p.plugin, horizon: until, size: max(limit, p.batch)}
-	return collect(p.wrap(cur), after, until, limit)
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }

@@ -48,11 +48,11 @@ func TestOnClosed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				start, end := midnight(first, zone), midnight(first.AddDays(40), zone)
+				start, end := first.In(zone, 0, 0, 0), first.AddDays(40).In(zone, 0, 0, 0)
 				cal := newCalendar(t, tc.weekdays, tc.closed...)
 				s := tc.schedule
 				s.Timezone = tc.zone
-				want := plainly(t, s, cal, policy, start, end)
+				want := plainly(t, s, cal, policy, start, end, true)
 				s.Calendar, s.OnClosed = "c", policy
 				spec := Spec{Schedule: s, Calendars: map[string]*calendar.Calendar{"c": cal}}
 				trig, err := Compile(spec)
@@ -70,6 +70,7 @@ func TestOnClosed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				want = plainly(t, base, cal, policy, start, end, false)
 				sameTimes(t, "by a plugin", ask(t, plugin, start, end, len(want)+10), want)
 				sameTimes(t, "by a plugin, one by one", oneByOne(t, plugin, start, end), want)
 			})
@@ -77,32 +78,36 @@ func TestOnClosed(t *testing.T) {
 	}
 }
 
-// plainly is the oracle: due times of s in (start, end] under the policy.
-func plainly(t *testing.T, s ax.Schedule, cal *calendar.Calendar, policy ax.OnClosed, start, end time.Time) []time.Time {
+// plainly is the oracle: due times of s in (start, end] under the policy. A
+// cron expression is known by what it says (byWall), a plugin's times are not:
+// those that a change of the clock displaced are moved in displaced form.
+func plainly(t *testing.T, s ax.Schedule, cal *calendar.Calendar, policy ax.OnClosed, start, end time.Time, byWall bool) []time.Time {
 	t.Helper()
-	trig, err := Compile(Spec{Schedule: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	shift := moved{days: cal, zone: start.Location()}
+	zone := start.Location()
+	from, to := start.AddDate(0, 0, -20), end.AddDate(0, 0, 20)
+	s.Timezone = zone.String()
+	readings := ask(t, compile(t, Spec{Schedule: s}), from, to, 1_000_000)
 	var out []time.Time
-	for _, due := range ask(t, trig, start.AddDate(0, 0, -20), end.AddDate(0, 0, 20), 1_000_000) {
-		date := calendar.DateOf(due.In(start.Location()))
-		switch {
-		case cal.IsOpen(date):
-		case policy == ax.ClosedSkip:
-			continue
-		case policy == ax.ClosedPrevious:
-			open, _ := cal.PrevOpen(date)
-			due = shift.to(open, due)
-		case policy == ax.ClosedNext:
-			open, _ := cal.NextOpen(date)
-			due = shift.to(open, due)
-		}
-		if due.After(start) && !due.After(end) {
+	for _, due := range readings {
+		if cal.IsOpen(calendar.DateOf(due)) {
 			out = append(out, due)
 		}
 	}
+	if byWall && s.Cron != "" {
+		s.Timezone = "UTC"
+		readings = ask(t, compile(t, Spec{Schedule: s}), from, to, 1_000_000)
+	}
+	for _, reading := range readings {
+		date := calendar.DateOf(reading)
+		step := cal.NextOpen
+		if policy == ax.ClosedPrevious {
+			step = cal.PrevOpen
+		}
+		if open, ok := step(date); ok && policy != ax.ClosedSkip && !cal.IsOpen(date) {
+			out = append(out, open.At(calendar.TimeOfDayOf(reading), zone).Add(time.Duration(reading.Nanosecond())))
+		}
+	}
+	out = slices.DeleteFunc(out, func(due time.Time) bool { return !due.After(start) || due.After(end) })
 	slices.SortFunc(out, time.Time.Compare)
 	return slices.CompactFunc(out, time.Time.Equal)
 }
@@ -183,7 +188,7 @@ func TestOnClosedFromAnywhere(t *testing.T) {
 	start := time.Date(2026, time.October, 20, 0, 0, 0, 0, zone)
 	end := start.AddDate(0, 0, 30)
 	for _, policy := range []ax.OnClosed{ax.ClosedSkip, ax.ClosedPrevious, ax.ClosedNext} {
-		all := plainly(t, s, cal, policy, start, end)
+		all := plainly(t, s, cal, policy, start, end, true)
 		s := s
 		s.Calendar, s.OnClosed = "c", policy
 		trig, err := Compile(Spec{Schedule: s, Calendars: map[string]*calendar.Calendar{"c": cal}})
@@ -202,4 +207,16 @@ func TestOnClosedFromAnywhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestMovedKeepsWhatTheClockSkipped: 02:30 of a closed Sunday on which there is
+// no 02:30 comes to Monday as 02:30, and not as 03:00 or as both.
+func TestMovedKeepsWhatTheClockSkipped(t *testing.T) {
+	t.Parallel()
+	trig := compile(t, Spec{
+		Schedule:  ax.Schedule{Cron: "0 30 2 ? * SUN", Timezone: "America/New_York", Calendar: "work", OnClosed: ax.ClosedNext},
+		Calendars: map[string]*calendar.Calendar{"work": newCalendar(t, workdays)},
+	})
+	got := ask(t, trig, instant(t, "2026-03-06T00:00:00-05:00"), time.Time{}, 2)
+	sameTimes(t, "moved", got, []time.Time{instant(t, "2026-03-09T02:30:00-04:00"), instant(t, "2026-03-16T02:30:00-04:00")})
 }
