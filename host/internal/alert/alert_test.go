@@ -272,16 +272,20 @@ func TestClockThatWasWrong(t *testing.T) {
 	story(t, func(w *world) {
 		a := w.task("a")
 		w.open()
+		b := w.task("b")
 		w.fails(a, "e1")
+		w.fails(b, "e1")
+		w.fails(b, "e2")
 		w.at(time.Second)
-		row := w.rows()[0]
-		row.WindowEnd = start.AddDate(5, 0, 0)
-		w.must(w.store.SaveAlerts(context.Background(), row))
-		w.stop()
+		rows := w.rows() // a and b were sent, and b waits
+		rows[0].WindowEnd = start.AddDate(5, 0, 0)
+		rows[2].NextTryAt = start.AddDate(5, 0, 0)
+		w.must(w.store.SaveAlerts(context.Background(), rows...))
+		w.kill()
 		w.open()
 		w.at(time.Minute)
 		w.fails(a, "e2")
 		w.at(time.Hour)
-		w.wantTaken("0s ops: a failed x1", "10m1s ops: a failed x1")
+		w.wantTaken("0s ops: a failed x1", "0s ops: b failed x1", "10m1s ops: b failed x1", "10m1s ops: a failed x1")
 	})
 }

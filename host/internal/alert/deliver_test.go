@@ -219,7 +219,15 @@ func TestStopIsBounded(t *testing.T) {
 				w.fails(a, "e1")
 				w.fails(a, "e2")
 				before := time.Now()
+				kept := make(chan []ax.AlertRow, 1)
+				time.AfterFunc(time.Second, func() {
+					rows, _ := w.store.Alerts(context.Background(), ax.AlertFilter{App: "shop"})
+					kept <- rows
+				})
 				w.stop()
+				if n := len(<-kept); n != 4 {
+					t.Errorf("%d rows are kept before the notifiers have answered, want 4", n)
+				}
 				took := time.Since(before)
 				if took < 10*time.Second || took > 13*time.Second {
 					t.Errorf("Stop took %v, its bound is 10 s", took)
