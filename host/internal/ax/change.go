@@ -53,6 +53,7 @@ type InstanceFilter struct {
 	App      string
 	Task     string
 	Statuses []Status
+	Kinds    []Kind
 	// Since and Until bound ScheduledAt: Since <= t < Until; zero = open.
 	Since, Until time.Time
 	// Before pages: only instances with a smaller id. 0 = from the newest.

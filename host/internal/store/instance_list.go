@@ -61,6 +61,7 @@ func instanceWhere(f ax.InstanceFilter) where {
 		w.add("app = ?", f.App)
 	}
 	in(&w, "status", f.Statuses)
+	in(&w, "kind", f.Kinds)
 	if !f.Since.IsZero() {
 		w.add("scheduled_at >= ?", f.Since.UnixMicro())
 	}
