@@ -2,6 +2,7 @@ package ax
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -86,6 +87,22 @@ type Schedule struct {
 	// Version is a hash of all that decides the due times, the days of the
 	// calendars included. When it changes the next due time is computed anew.
 	Version string `json:"version"`
+}
+
+// CalendarNames returns the calendars that have a say in when the schedule is
+// due, each once, in the order in which it names them.
+func (s *Schedule) CalendarNames() []string {
+	names := append([]string{s.Calendar}, s.Calendars...)
+	for _, b := range s.Blackouts {
+		names = append(names, b.Calendar)
+	}
+	var each []string
+	for _, name := range names {
+		if name != "" && !slices.Contains(each, name) {
+			each = append(each, name)
+		}
+	}
+	return each
 }
 
 // OnClosed is what becomes of a due time on a closed day.

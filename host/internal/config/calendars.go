@@ -38,8 +38,18 @@ func (c *calendarDraft) fields() []field {
 	}
 }
 
-// takeWeekdays reads MON, MON-FRI, or several of them with commas.
+// takeWeekdays adds what parseWeekdays reads to the pattern.
 func (c *calendarDraft) takeWeekdays(n *yaml.Node, list string) {
+	days, err := parseWeekdays(list)
+	if err != nil {
+		c.d.fault(n, "weekly: %v", err)
+	}
+	c.spec.Weekly = append(c.spec.Weekly, days...)
+}
+
+// parseWeekdays reads MON, MON-FRI, or several of them with commas.
+func parseWeekdays(list string) ([]time.Weekday, error) {
+	var days []time.Weekday
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		from, err := calendar.ParseWeekday(first)
@@ -48,16 +58,16 @@ func (c *calendarDraft) takeWeekdays(n *yaml.Node, list string) {
 			to, err = calendar.ParseWeekday(last)
 		}
 		if err != nil {
-			c.d.fault(n, "weekly: %v", err)
-			return
+			return days, err
 		}
 		for day := from; ; day = (day + 1) % 7 {
-			c.spec.Weekly = append(c.spec.Weekly, day)
+			days = append(days, day)
 			if day == to {
 				break
 			}
 		}
 	}
+	return days, nil
 }
 
 // readCalendar takes in one calendar of a file.

@@ -134,6 +134,12 @@ func (d *decoder) checkCalendars(s *scheduleDraft, given stated) {
 		d.checkCalendar("calendar", n, s.Calendar)
 		s.OnClosed = cmp.Or(s.OnClosed, ax.ClosedSkip)
 	}
+	if given.has("on_blackout") && len(s.Blackouts) == 0 {
+		d.fault(given["on_blackout"], "on_blackout has no meaning without blackout:")
+	}
+	if s.OnBlackout = cmp.Or(s.OnBlackout, ax.BlackoutSkip); len(s.Blackouts) == 0 {
+		s.OnBlackout = ""
+	}
 	for _, name := range s.Calendars {
 		d.checkCalendar("calendars", findText(given["trigger"], name), name)
 	}
@@ -148,7 +154,7 @@ func (d *decoder) checkCalendar(key string, n *yaml.Node, name string) {
 // checkSchedule asks the host whether a schedule that is well formed can be
 // computed and has due times. One with calendars is not, if these may be faulty.
 func (d *decoder) checkSchedule(s *scheduleDraft, task string, node *yaml.Node, given stated) {
-	hasCalendars := s.Calendar != "" || len(s.Calendars) > 0
+	hasCalendars := len(s.CalendarNames()) > 0
 	if d.options.CheckSchedule == nil || hasCalendars && d.doubtful {
 		return
 	}
@@ -192,7 +198,7 @@ func Version(s ax.Schedule, calendars map[string]*calendar.Calendar) string {
 		// Only settings that are no JSON get here; their text decides as well.
 		encoded = fmt.Appendf(nil, "%+v %+v", s, s.Trigger)
 	}
-	for _, name := range append([]string{s.Calendar}, s.Calendars...) {
+	for _, name := range s.CalendarNames() {
 		if c := calendars[name]; c != nil {
 			encoded = append(encoded, strconv.Quote(name)+c.Hash()...)
 		}

@@ -71,6 +71,9 @@ func (t *taskDraft) defaultFields() []field {
 	return []field{
 		{"group", name(&t.Group)},
 		{"timezone", zone(&t.schedule.Timezone)},
+		{"jitter", duration(&t.schedule.Jitter, 0)},
+		{"blackout", blackouts(&t.schedule.Blackouts)},
+		{"on_blackout", choice(&t.schedule.OnBlackout, ax.BlackoutSkip, ax.BlackoutAfter)},
 		{"timeout", duration(&t.Timeout, time.Millisecond)},
 		{"grace", duration(&t.Grace, 0)},
 		{"retry", t.retryRule()},

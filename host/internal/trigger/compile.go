@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -94,29 +93,10 @@ func newShape(spec Spec, zone *time.Location) (*shape, error) {
 // listsOf returns the calendars that a schedule names, each once.
 func listsOf(spec Spec) []*calendar.Calendar {
 	var lists []*calendar.Calendar
-	for _, name := range CalendarsOf(spec.Schedule) {
+	for _, name := range spec.Schedule.CalendarNames() {
 		lists = append(lists, spec.Calendars[name])
 	}
 	return lists
-}
-
-// CalendarsOf returns the names of all calendars that have a say in when a
-// schedule is due, each once, in the order in which it names them.
-func CalendarsOf(s ax.Schedule) []string {
-	var names []string
-	add := func(name string) {
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	add(s.Calendar)
-	for _, name := range s.Calendars {
-		add(name)
-	}
-	for _, b := range s.Blackouts {
-		add(b.Calendar)
-	}
-	return names
 }
 
 func builtinSource(spec Spec, zone *time.Location) (source, error) {
