@@ -31,12 +31,14 @@ type AlertRow struct {
 	Notifier string
 	Event    string // failed, timeout, lost, missed, skipped, parked, recovered
 	State    AlertState
-	// WindowStart and WindowEnd bound the events gathered in this message.
+	// WindowStart is when the message began to gather events. WindowEnd is when
+	// it is to go out and, once it is sent, when it did.
 	WindowStart, WindowEnd time.Time
 	// Count events from FirstAt to LastAt stand behind the message.
 	Count           int
 	FirstAt, LastAt time.Time
-	// Payload is the message as the notifier gets it, JSON.
+	// Payload is the message as the notifier gets it, JSON, and beside it as
+	// "facts" what it was made of.
 	Payload json.RawMessage
 	// Attempts counts the deliveries tried.
 	Attempts  int
