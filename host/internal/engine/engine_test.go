@@ -419,9 +419,13 @@ func TestLyingTriggerParksItsTaskOnly(t *testing.T) {
 		w.triggers["now"] = remote(func(after time.Time, _ int) ([]time.Time, bool, error) {
 			return []time.Time{after}, false, nil
 		})
-		w.open(w.task("past", takes(0)), w.task("now", takes(0)), w.task("good", takes(0)))
+		var asked atomic.Int64
+		w.triggers["clock"] = remote(func(after time.Time, _ int) ([]time.Time, bool, error) {
+			return []time.Time{after.Add(time.Duration(asked.Add(1)) * time.Microsecond)}, false, nil
+		})
+		w.open(w.task("past", takes(0)), w.task("now", takes(0)), w.task("clock", takes(0)), w.task("good", takes(0)))
 		w.at(10*time.Minute + 30*time.Second)
-		for _, name := range []string{"past", "now"} {
+		for _, name := range []string{"past", "now", "clock"} {
 			w.wantRows(name)
 			if w.engine.Views(name)[0].Row.Parked == "" {
 				t.Errorf("%s is not parked", name)
@@ -430,8 +434,8 @@ func TestLyingTriggerParksItsTaskOnly(t *testing.T) {
 		if got := len(w.rows("good")); got != 10 {
 			t.Errorf("the good task ran %d times, want 10", got)
 		}
-		if n := w.happened(ax.TaskParked); n != 2 {
-			t.Errorf("%d notices of parking, want 2", n)
+		if n := w.happened(ax.TaskParked); n != 3 {
+			t.Errorf("%d notices of parking, want 3", n)
 		}
 	})
 }

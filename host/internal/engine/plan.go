@@ -125,12 +125,30 @@ func (e *Engine) plan(t *task, now time.Time) {
 	e.bg.Go(func() {
 		ctx, cancel := context.WithTimeout(e.ctx, fetchTimeout)
 		defer cancel()
-		times, done, err := trigger.Next(ctx, after, after.Add(farFuture), fetchCount)
-		if err == nil {
-			err = rising(times, after)
-		}
+		times, done, err := ask(ctx, trigger, after)
 		e.post(func(now time.Time) { e.fetched(t, gen, fresh, times, done || len(times) == 0, err, now) })
 	})
+}
+
+// ask fetches due times from a trigger that may have bugs. It is asked for the
+// first one twice: a trigger that looks at the clock would be due for ever.
+func ask(ctx context.Context, trigger Trigger, after time.Time) (times []time.Time, done bool, err error) {
+	times, done, err = trigger.Next(ctx, after, after.Add(farFuture), fetchCount)
+	if err != nil || len(times) == 0 {
+		return times, done, err
+	}
+	if err := rising(times, after); err != nil {
+		return nil, false, err
+	}
+	again, _, err := trigger.Next(ctx, after, after.Add(farFuture), 1)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(again) == 0 || !again[0].Equal(times[0]) {
+		return nil, false, fmt.Errorf("the trigger answered %s and then %v when asked twice for the due time after %s; it must give the same answer each time",
+			times[0].Format(time.RFC3339Nano), again, after.Format(time.RFC3339Nano))
+	}
+	return times, done, nil
 }
 
 func rising(times []time.Time, after time.Time) error {
