@@ -82,7 +82,7 @@ lint: ## run golangci-lint (its first build takes some minutes)
 .PHONY: generate
 generate: ## make the Go code of the plugin protocol and the tables in docs/ anew
 	scripts/protoc.sh pluginapi/proto
-	UPDATE=1 $(GO) test -count=1 -run 'Generated' ./docs .
+	UPDATE=1 $(GO) test -count=1 -run Generated ./docs ./host/internal/ax
 
 .PHONY: verify
 verify: ## check that generated files are fresh

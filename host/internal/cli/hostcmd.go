@@ -132,7 +132,7 @@ func (p *program) migrateCommand() *cobra.Command {
 migrates at a time; what is done already is left alone. A host needs an account
 that may read and write rows; migrate needs one that may change tables.`,
 		Example: `  ax migrate --config config.yaml --dry-run
-  ax migrate --config config.yaml --dsn 'mysql:admin:secret@tcp(db:3306)/ax'`,
+  ax migrate --config config.yaml --dsn sqlite:/srv/ax/ax.db`,
 	}, "host", func(cmd *cobra.Command, _ []string) error {
 		o.Config = p.configFile()
 		report, err := p.Migrate(cmd.Context(), o)
