@@ -100,6 +100,7 @@ func (e *Engine) adopt(unfinished []ax.Instance, now time.Time) {
 		}
 	}
 	for t := range touched {
+		t.sortBackfill()
 		e.visit(t, now)
 	}
 }
@@ -113,7 +114,9 @@ type View struct {
 	// Backfill is how many past due times wait for their turn.
 	Backfill int
 	Held     bool // due, but all workers are busy
-	Remote   bool
+	// HeldSince is when it found no room for the first time.
+	HeldSince time.Time
+	Remote    bool
 	// Writing: nothing is decided until a change of its plan is in the database.
 	Writing bool
 	// TryAt is when it is tried again after a failure, zero if there was none.
@@ -129,7 +132,7 @@ func (e *Engine) Views(name string) []View {
 				views = append(views, View{
 					Row:     ax.TaskRow{Task: *t.def, TaskState: t.st},
 					Running: len(t.active), Waiting: len(t.waiting), Retrying: len(t.retries), Backfill: len(t.backfill),
-					Held: t.held, Remote: t.remote, Writing: t.pending, TryAt: t.tryAt,
+					Held: t.held, HeldSince: t.heldSince, Remote: t.remote, Writing: t.pending, TryAt: t.tryAt,
 				})
 			}
 		}

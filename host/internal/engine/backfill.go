@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,61 +28,110 @@ type Backfill struct {
 // after the other, oldest first. They survive a restart. It returns how many
 // are new. Due times to come go before them.
 func (e *Engine) Backfill(ctx context.Context, b Backfill) (int, error) {
-	t := e.named(b.Task)
-	if t == nil {
-		return 0, ErrUnknownTask
+	t, err := e.backfilled(b.Task)
+	if err != nil {
+		return 0, err
 	}
 	rows, err := e.recordBackfill(ctx, t, b)
 	e.call(func(now time.Time) {
+		if t.gone { // removed meanwhile
+			for _, row := range rows {
+				e.cancelRow(row, "the task was removed", now, nil)
+			}
+			return
+		}
 		t.backfillLimit = max(b.Limit, 1)
 		t.backfill = append(t.backfill, rows...)
-		slices.SortFunc(t.backfill, func(a, b ax.Instance) int { return a.ScheduledAt.Compare(b.ScheduledAt) })
+		t.sortBackfill()
 		e.visit(t, now)
 	})
 	return len(rows), err
 }
 
-func (e *Engine) named(name string) *task {
-	var t *task
-	e.call(func(time.Time) { t = e.names[name] })
-	return t
+// ErrStopping says that the host starts nothing any more.
+var ErrStopping = errors.New("the host is shutting down")
+
+// backfilled returns the task of that name, while the engine fires.
+func (e *Engine) backfilled(name string) (t *task, err error) {
+	ok := e.call(func(time.Time) {
+		if t = e.names[name]; t == nil {
+			err = ErrUnknownTask
+		} else if !e.firing {
+			err = ErrStopping
+		}
+	})
+	if !ok {
+		err = ErrStopping
+	}
+	return t, err
 }
 
-// recordBackfill writes the rows and returns those that were written.
+func (t *task) sortBackfill() {
+	slices.SortFunc(t.backfill, func(a, b ax.Instance) int { return a.ScheduledAt.Compare(b.ScheduledAt) })
+}
+
+// recordBackfill writes the rows and returns those that were written. The first
+// failure ends it.
 func (e *Engine) recordBackfill(ctx context.Context, t *task, b Backfill) ([]ax.Instance, error) {
-	var (
-		mu      sync.Mutex
-		wg      sync.WaitGroup
-		written []ax.Instance
-		failed  error
-	)
+	var w written
 	for _, due := range b.Times {
-		if failed = errors.Join(failed, ctx.Err()); failed != nil {
+		if ctx.Err() != nil || w.failure() != nil {
 			break
 		}
 		now := time.Now()
 		var row ax.Instance
-		e.call(func(time.Time) { row = e.instance(t, due, ax.KindBackfill, now) })
+		if !e.call(func(time.Time) { row = e.instance(t, due, ax.KindBackfill, now) }) {
+			w.fail(ErrStopping)
+			break
+		}
 		row.Status, row.Reason = ax.StatusTriggered, "waits for its turn in a backfill"
-		wg.Add(1)
 		e.cfg.Writer.Submit(ax.Change{
 			Insert: []ax.Instance{row},
-			Events: []ax.Event{e.event(&row, now, ax.StageTriggerReady, "info", fmt.Sprintf("backfill by %s", b.By))},
-			Done: func(applied bool, err error) {
-				defer wg.Done()
-				mu.Lock()
-				defer mu.Unlock()
-				switch {
-				case applied:
-					written = append(written, row)
-				case err != nil && !errors.Is(err, ax.ErrDuplicate):
-					failed = fmt.Errorf("write due time %s: %w", row.ScheduledAt.Format(time.RFC3339), err)
-				}
-			},
+			Events: []ax.Event{e.event(&row, now, ax.StageTriggerReady, "info", "backfill by "+b.By)},
+			Done:   w.expect(row),
 		})
 	}
-	wg.Wait()
-	return written, failed
+	w.wg.Wait()
+	return w.rows, errors.Join(w.err, ctx.Err())
+}
+
+// written gathers the answers of the writer to changes of single rows.
+type written struct {
+	wg sync.WaitGroup
+
+	mu     sync.Mutex // guards the rest
+	rows   []ax.Instance
+	failed []ax.Instance
+	err    error // the first one
+}
+
+// expect returns the Done of a change of row.
+func (w *written) expect(row ax.Instance) func(applied bool, err error) {
+	w.wg.Add(1)
+	return func(applied bool, err error) {
+		defer w.wg.Done()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		switch {
+		case applied:
+			w.rows = append(w.rows, row)
+		case err != nil && !errors.Is(err, ax.ErrDuplicate):
+			w.failed = append(w.failed, row)
+			w.err = cmp.Or(w.err, fmt.Errorf("write due time %s: %w", row.ScheduledAt.Format(time.RFC3339), err))
+		}
+	}
+}
+
+func (w *written) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err = cmp.Or(w.err, err)
+}
+
+func (w *written) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
 }
 
 // startBackfill starts what waits in a backfill, while nothing else of the task
@@ -104,4 +154,35 @@ func (t *task) backfilling() int {
 		}
 	}
 	return n
+}
+
+// CancelBackfill cancels the due times of a task that wait in a backfill and
+// lie in [since, until); zero bounds are open. Runs under way and retries go on.
+// It returns how many were canceled.
+func (e *Engine) CancelBackfill(task string, since, until time.Time, by string) (int, error) {
+	t, err := e.backfilled(task)
+	if err != nil {
+		return 0, err
+	}
+	var taken []ax.Instance
+	e.call(func(time.Time) {
+		t.backfill = slices.DeleteFunc(t.backfill, func(row ax.Instance) bool {
+			within := !row.ScheduledAt.Before(since) && (until.IsZero() || row.ScheduledAt.Before(until))
+			if within {
+				taken = append(taken, row)
+			}
+			return within
+		})
+	})
+	var w written
+	for _, row := range taken {
+		e.cancelRow(row, "canceled by "+by, time.Now(), w.expect(row))
+	}
+	w.wg.Wait()
+	e.call(func(now time.Time) {
+		t.backfill = append(t.backfill, w.failed...)
+		t.sortBackfill()
+		e.visit(t, now)
+	})
+	return len(w.rows), w.err
 }

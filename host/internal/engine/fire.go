@@ -56,10 +56,9 @@ func (e *Engine) claimEvent(inst *ax.Instance, now time.Time) ax.Event {
 func (e *Engine) fire(t *task, inst ax.Instance, place ax.Place, s step, now time.Time) {
 	task := t.def
 	t.entered(&inst)
-	late := now.Sub(inst.ScheduledAt).Round(time.Microsecond)
 	s.insert = append(s.insert, inst)
 	s.events = append(s.events,
-		e.event(&inst, now, ax.StageTriggerReady, "info", fmt.Sprintf("due %s, noticed %s later", inst.ScheduledAt.Format(time.RFC3339Nano), late)),
+		e.event(&inst, now, ax.StageTriggerReady, "info", t.noticed(inst.ScheduledAt, now)),
 		e.claimEvent(&inst, now))
 	s.written = func() { e.cfg.Dispatch.Start(ax.Attempt{Task: task, Instance: inst}, place) }
 	s.failed = func() {
@@ -67,6 +66,23 @@ func (e *Engine) fire(t *task, inst ax.Instance, place ax.Place, s step, now tim
 		e.post(func(time.Time) { t.left(inst.ID) })
 	}
 	e.advance(t, s, now)
+}
+
+// noticed says how a due time came to be started now.
+func (t *task) noticed(due, now time.Time) string {
+	seen := now
+	if !t.heldSince.IsZero() {
+		seen = t.heldSince
+		if seen.Before(due) { // it waited for room before that for something else
+			seen = due
+		}
+	}
+	text := fmt.Sprintf("due %s, noticed %s later", due.Format(time.RFC3339Nano), seen.Sub(due).Round(time.Microsecond))
+	if !t.heldSince.IsZero() {
+		text += fmt.Sprintf("; there was no room in the queue for %s", now.Sub(seen).Round(time.Millisecond))
+		t.heldSince = time.Time{}
+	}
+	return text
 }
 
 // advance writes a step by compare-and-set on the task's next due time.
@@ -116,13 +132,24 @@ func (e *Engine) advanced(t *task, gen int, plan *ax.Plan, s step, applied bool,
 	case err == nil: // another host was faster: see what it left
 		e.reload(t)
 	case errors.Is(err, ax.ErrDuplicate) && e.firing:
-		e.cfg.Log.Warn("a due time has a row already, going on to the next one", "task", t.def.Name, "due", s.last)
-		e.advance(t, step{last: s.last}, now)
+		e.duplicate(t, s, now)
 	default:
 		e.cfg.Log.Error("cannot write a due time, will try again", "task", t.def.Name, "due", s.last, "error", err)
 		t.retryLater(now)
 	}
 	e.visit(t, now)
+}
+
+// duplicate goes on after a step found a row of one of its due times. A step of
+// several is made again with the first of them alone, so that no other is lost.
+func (e *Engine) duplicate(t *task, s step, now time.Time) {
+	due := t.st.NextAt
+	if !s.last.Equal(due) {
+		e.drop(t, span{first: due, last: due, count: 1}, now, "late, and one after it has a row already")
+		return
+	}
+	e.cfg.Log.Warn("a due time has a row already, going on to the next one", "task", t.def.Name, "due", due)
+	e.advance(t, step{last: due}, now)
 }
 
 func (e *Engine) event(inst *ax.Instance, at time.Time, stage ax.Stage, level, text string) ax.Event {

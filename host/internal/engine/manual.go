@@ -38,7 +38,7 @@ func (e *Engine) RunNow(ctx context.Context, m Manual) (ax.InstanceID, error) {
 		e.runNow(m, now, func(id ax.InstanceID, err error) { result <- answer{id, err} })
 	})
 	if !ok {
-		return 0, errors.New("the host is shutting down")
+		return 0, ErrStopping
 	}
 	select {
 	case a := <-result:
@@ -55,7 +55,7 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 		answer(0, ErrUnknownTask)
 		return
 	case !e.firing:
-		answer(0, errors.New("the host is shutting down"))
+		answer(0, ErrStopping)
 		return
 	case t.full() && !m.Force:
 		answer(0, ErrBusy)

@@ -7,7 +7,7 @@ import (
 	"github.com/axsched/ax/host/internal/ax"
 )
 
-// maxCounted bounds how many missed due times are counted one by one.
+// maxCounted bounds how many missed due times one row stands for.
 const maxCounted = 200_000
 
 // late reports whether the next due time was noticed too late to just run it.
@@ -38,15 +38,20 @@ func (e *Engine) misfireOnce(t *task, now time.Time) bool {
 		e.drop(t, e.missed(t, now, 0), now, "late, and the task runs just now")
 		return false
 	}
-	place := e.cfg.Dispatch.Reserve(t.def)
-	if place.Room == ax.RoomNone {
-		e.hold(t)
+	const why = "late: only the newest due time runs"
+	span := e.missed(t, now, 1)
+	if span.more {
+		e.drop(t, span, now, why)
 		return false
 	}
-	span := e.missed(t, now, 1)
+	place := e.cfg.Dispatch.Reserve(t.def)
+	if place.Room == ax.RoomNone {
+		e.hold(t, now)
+		return false
+	}
 	s := step{last: span.newest}
 	if span.count > 0 {
-		row := e.missedRow(t, span, now, "late: only the newest due time runs")
+		row := e.missedRow(t, span, now, why)
 		s.insert = []ax.Instance{row}
 		s.events = []ax.Event{e.event(&row, now, ax.StageOutcome, "warn", row.Reason)}
 		s.after = func() { e.observeDropped(ax.DueMissed, t, row, now) }
@@ -78,7 +83,7 @@ func (e *Engine) misfireAll(t *task, now time.Time) bool {
 type span struct {
 	first, last, newest time.Time
 	count               int
-	atLeast             bool // there were more than could be counted
+	more                bool // it ends at maxCounted, newest is not the newest
 }
 
 // missed walks over the due times up to limit, except for the newest keep ones.
@@ -93,7 +98,7 @@ func (e *Engine) missed(t *task, limit time.Time, keep int) span {
 		}
 		s.newest = due
 		if s.count >= maxCounted {
-			s.atLeast = true
+			s.more = true
 			break
 		}
 		next, err := e.after(t, due)
@@ -125,9 +130,6 @@ func (e *Engine) missedRow(t *task, s span, now time.Time, why string) ax.Instan
 	row.Reason = fmt.Sprintf("%d due times missed: %s", s.count, why)
 	if s.count == 1 {
 		row.Reason = "missed: " + why
-	}
-	if s.atLeast {
-		row.Reason = "at least " + row.Reason
 	}
 	return row
 }

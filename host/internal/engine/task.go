@@ -31,6 +31,9 @@ type task struct {
 	// lane groups tasks that compete for room; held: it waits for room in e.held.
 	lane string
 	held bool
+	// heldSince is when it first found no room for what it wants to start, zero
+	// once there was.
+	heldSince time.Time
 	// gone: it was removed from the configuration.
 	gone bool
 	// fetchFrom: due times up to this instant fell into a pause and are not

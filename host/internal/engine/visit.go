@@ -64,7 +64,7 @@ func (e *Engine) due(t *task, now time.Time) bool {
 	}
 	place := e.cfg.Dispatch.Reserve(t.def)
 	if place.Room == ax.RoomNone {
-		e.hold(t)
+		e.hold(t, now)
 		return false
 	}
 	due := t.st.NextAt
@@ -73,7 +73,10 @@ func (e *Engine) due(t *task, now time.Time) bool {
 }
 
 // hold lets the task wait for room; its due time keeps its place.
-func (e *Engine) hold(t *task) {
+func (e *Engine) hold(t *task, now time.Time) {
+	if t.heldSince.IsZero() {
+		t.heldSince = now
+	}
 	if t.held {
 		return
 	}
@@ -150,11 +153,12 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 	}
 	place := e.cfg.Dispatch.Reserve(t.def)
 	if place.Room == ax.RoomNone {
-		e.hold(t)
+		e.hold(t, now)
 		return false
 	}
 	inst := e.claim(old, place, now)
 	t.entered(&inst)
+	t.heldSince = time.Time{}
 	task := t.def
 	e.starts.Add(1)
 	e.cfg.Writer.Submit(ax.Change{
