@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/pluginhost"
@@ -59,7 +60,10 @@ func (h *Host) refreshReadiness() {
 	}
 	for _, p := range h.plugins.Plugins() {
 		if p.State == pluginhost.StateQuarantined {
-			r.sick[p.Name] = &pluginhost.UnavailableError{Plugin: p.Name, Reason: p.Reason}
+			r.sick[p.Name] = &pluginhost.UnavailableError{
+				Plugin: p.Name,
+				Reason: fmt.Sprintf("it is in quarantine until \"ax plugins reset %s\" or a new file; its last crash: %s", p.Name, p.Reason),
+			}
 		}
 	}
 	for _, c := range h.plugins.Components() {

@@ -31,7 +31,8 @@ func kills(t *testing.T) int {
 const crashTasks = 20
 
 // crashConfig makes tasks of all sorts. on false keeps them from being due.
-func crashConfig(w *world, random *rand.Rand, on bool) string {
+func crashConfig(w *world, seed uint64, on bool) string {
+	random := rand.New(rand.NewPCG(seed, 0))
 	pick := func(words ...string) string { return words[random.IntN(len(words))] }
 	var b strings.Builder
 	b.WriteString("executor: {workers: 24}\ntasks:\n")
@@ -68,8 +69,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	random := seeded(t)
 	w := newWorld(t, "exec", "worker")
-	tasks := rand.New(rand.NewPCG(random.Uint64(), 0)) // makes the same tasks twice
-	again := *tasks
+	tasks := random.Uint64() // seed of the tasks, which are made twice
 	w.config(crashConfig(w, tasks, true))
 	for range kills(t) {
 		h := w.launch()
@@ -89,7 +89,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 		return nil
 	})
-	w.config(crashConfig(w, &again, false))
+	w.config(crashConfig(w, tasks, false))
 	h.logs("configuration reloaded", "changed=20")
 	eventually(t, 2*patience, func() error {
 		if left := w.rows("status IN ('TRIGGERED', 'DISPATCHED', 'RUNNING', 'RETRYING')"); len(left) > 0 {

@@ -50,20 +50,40 @@ func newWorld(t *testing.T, plugins ...string) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, dir: dir, addr: freeAddr(t), node: "node-" + filepath.Base(dir), log: newHostLog(t)}
-	t.Cleanup(func() {
-		for _, p := range w.processes() {
-			t.Errorf("left behind: %s", p)
-			p.kill()
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(w.end)
 	w.must(os.MkdirAll(w.path("plugins"), 0o755))
 	for _, p := range plugins {
 		w.install(p, p)
 	}
 	return w
+}
+
+// end sees to it that nothing is left of a world, but what explains a failure.
+func (w *world) end() {
+	if w.t.Failed() { // hosts may have been killed a moment ago
+		w.keep()
+		w.gone(w.processes(), patience)
+	}
+	for _, p := range w.processes() {
+		w.t.Errorf("left behind: %s", p)
+		p.kill()
+	}
+	if err := os.RemoveAll(w.dir); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// keep copies the configuration and the database to where people look at them.
+func (w *world) keep() {
+	for _, name := range []string{"ax.yaml", "journal", "data/ax.db", "data/ax.db-wal"} {
+		text, err := os.ReadFile(w.path(name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(w.t.ArtifactDir(), filepath.Base(name)), text, 0o600)
+		}
+		if err != nil && !os.IsNotExist(err) {
+			w.t.Log(err)
+		}
+	}
 }
 
 // freeAddr returns a loopback address at which nobody listens. It is not that
