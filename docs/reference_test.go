@@ -137,8 +137,8 @@ func (r *reference) rows(prefix string, p property) {
 		if len(value.Properties.keys) > 0 {
 			r.rows(prefix+key+".", value)
 		}
-		if value.Items != nil && len(value.Items.Properties.keys) > 0 {
-			r.rows(prefix+key+"[].", *value.Items)
+		if value.Items != nil {
+			r.rows(prefix+key+"[].", r.resolve(*value.Items))
 		}
 	}
 }
@@ -165,10 +165,10 @@ func (r *reference) resolve(p property) property {
 		switch name {
 		case "duration", "instant":
 			p.Type = name
-		case "defaults", "component":
+		case "defaults", "component", "task", "calendar", "day":
 			p.Type = "see below"
 		default:
-			p.Properties, p.Required = def.Properties, def.Required
+			p.Properties, p.Required, p.Items = def.Properties, def.Required, def.Items
 		}
 	}
 	return p

@@ -119,10 +119,15 @@ func (s shell) console(t *testing.T, b block) {
 			continue
 		}
 		got := s.run(t, command, "-eu")
-		pattern := regexp.QuoteMeta(strings.TrimSpace(want))
-		pattern = strings.ReplaceAll(pattern, "\n…\n", "\n(.*\n)*")
-		pattern = strings.ReplaceAll(pattern, "…", ".*")
-		if ok, err := regexp.MatchString("^(?m:"+pattern+")$", strings.TrimSpace(got)); err != nil || !ok {
+		pattern := "^"
+		for line := range strings.Lines(want) {
+			if line == "…\n" {
+				pattern += "(.*\n)*"
+			} else {
+				pattern += strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*")
+			}
+		}
+		if !regexp.MustCompile(pattern + "\n*$").MatchString(got) {
 			t.Errorf("$ %s\nprints\n%s\nthe page says\n%s", command, got, want)
 		}
 	}
