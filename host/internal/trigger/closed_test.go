@@ -59,6 +59,9 @@ func TestOnClosed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if len(want) == 0 {
+					t.Fatal("the case expects no times, it tests nothing")
+				}
 				sameTimes(t, "all at once", ask(t, trig, start, end, len(want)+10), want)
 				sameTimes(t, "one by one", oneByOne(t, trig, start, end), want)
 				// The same schedule as a plugin's, in batches that end anywhere.
@@ -136,9 +139,6 @@ func oneByOne(t *testing.T, trig Trigger, after, until time.Time) []time.Time {
 
 func sameTimes(t *testing.T, how string, got, want []time.Time) {
 	t.Helper()
-	if len(want) == 0 {
-		t.Fatal("the case expects no times, it tests nothing")
-	}
 	if !slices.EqualFunc(got, want, time.Time.Equal) {
 		for i := range max(len(got), len(want)) {
 			if i >= len(got) || i >= len(want) || !got[i].Equal(want[i]) {

@@ -20,7 +20,7 @@ func instant(t testing.TB, text string) time.Time {
 	return at
 }
 
-func compile(t testing.TB, spec Spec) Trigger {
+func compile(t testing.TB, spec Spec) *Timetable {
 	t.Helper()
 	trig, err := Compile(spec)
 	if err != nil {
