@@ -36,7 +36,7 @@ func moodOf(row ax.TaskRow, now time.Time) TaskMood {
 		return TaskPaused
 	case row.Parked != "":
 		return TaskParked
-	case row.NextAt.IsZero():
+	case row.NextAt.IsZero() && row.PlanDone: // else a plugin is still asked for due times
 		return TaskDone
 	default:
 		return TaskOn
