@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func (b backend) Task(ctx context.Context, name string) (api.TaskView, error) {
 		return api.TaskView{}, err
 	}
 	if len(views) == 0 {
-		return api.TaskView{}, &api.NotFound{What: "task", Name: name}
+		return api.TaskView{}, b.noTask(name)
 	}
 	return views[0], nil
 }
@@ -68,7 +69,7 @@ func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView,
 func (b backend) NextTimes(ctx context.Context, name string, after time.Time, n int) ([]time.Time, error) {
 	entry, ok := b.h.live.Load().entries[name]
 	if !ok {
-		return nil, &api.NotFound{What: "task", Name: name}
+		return nil, b.noTask(name)
 	}
 	if after.IsZero() {
 		after = time.Now()
@@ -91,7 +92,7 @@ func (b backend) Run(ctx context.Context, name string, o api.RunOptions) (ax.Ins
 	id, err := b.h.engine.RunNow(ctx, engine.Manual{Task: name, Params: over, Force: o.Force, By: o.Actor})
 	switch {
 	case errors.Is(err, engine.ErrUnknownTask):
-		return 0, &api.NotFound{What: "task", Name: name}
+		return 0, b.noTask(name)
 	case errors.Is(err, engine.ErrBusy):
 		return 0, &api.Conflict{Reason: err.Error()}
 	case err != nil:
@@ -111,9 +112,21 @@ func (b backend) Resume(ctx context.Context, name, actor string) error {
 
 func (b backend) named(name string, err error) error {
 	if errors.Is(err, engine.ErrUnknownTask) {
-		return &api.NotFound{What: "task", Name: name}
+		return b.noTask(name)
 	}
 	return err
+}
+
+// maxGuesses bounds the names among which a misspelt one is looked for.
+const maxGuesses = 20_000
+
+// noTask says that there is no such task, and which one was probably meant.
+func (b backend) noTask(name string) error {
+	missing := &api.NotFound{What: "task", Name: name}
+	if entries := b.h.live.Load().entries; len(entries) <= maxGuesses {
+		missing.Near = config.Nearest(name, slices.Sorted(maps.Keys(entries)))
+	}
+	return missing
 }
 
 func (b backend) Instances(ctx context.Context, f ax.InstanceFilter) ([]ax.Instance, error) {

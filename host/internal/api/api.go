@@ -62,6 +62,7 @@ func newServer(c Config) *server {
 	s.pluginRoutes()
 	s.hostRoutes()
 	s.backlogRoutes()
+	s.backfillRoutes()
 	s.documentRoutes()
 	if metrics := c.Backend.Metrics(); metrics != nil {
 		mux.Handle("GET /metrics", metrics)

@@ -25,6 +25,11 @@ type Backend interface {
 	// Pause stops the schedule of a task; a zero until means until resumed.
 	Pause(ctx context.Context, name string, until time.Time, actor string) error
 	Resume(ctx context.Context, name, actor string) error
+	// Backfill runs past due times of a task, or says which ones it would run.
+	Backfill(ctx context.Context, name string, o BackfillOptions) (BackfillPlan, error)
+	BackfillProgress(ctx context.Context, name string, span BackfillSpan) (BackfillProgress, error)
+	// CancelBackfill cancels the due times that wait in a backfill.
+	CancelBackfill(ctx context.Context, name string, span BackfillSpan, actor string) (BackfillCanceled, error)
 
 	Instances(ctx context.Context, f ax.InstanceFilter) ([]ax.Instance, error)
 	Instance(ctx context.Context, id ax.InstanceID) (ax.Instance, error)
@@ -72,9 +77,16 @@ type RunOptions struct {
 type NotFound struct {
 	What string // "task", "instance", "plugin" …
 	Name string
+	Near string // the name that was probably meant, if any
 }
 
-func (e *NotFound) Error() string { return fmt.Sprintf("there is no %s %q", e.What, e.Name) }
+func (e *NotFound) Error() string {
+	text := fmt.Sprintf("there is no %s %q", e.What, e.Name)
+	if e.Near != "" {
+		text += fmt.Sprintf(", did you mean %q?", e.Near)
+	}
+	return text
+}
 
 // Conflict says that the state of things forbids the request; a 409.
 type Conflict struct{ Reason string }

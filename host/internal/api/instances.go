@@ -43,6 +43,7 @@ func (s *server) instanceRoutes() {
 type instanceQuery struct {
 	Task   string    `query:"task" maxLength:"255"`
 	Status []string  `query:"status" enum:"TRIGGERED,DISPATCHED,RUNNING,RETRYING,SUCCESS,FAILED,TIMEOUT,LOST,MISSED,SKIPPED,CANCELED" doc:"Any of these, separated by commas"`
+	Kind   []string  `query:"kind" enum:"scheduled,manual,backfill,child" doc:"Any of these, separated by commas"`
 	Since  time.Time `query:"since" doc:"Due at this time or later"`
 	Until  time.Time `query:"until" doc:"Due before this time"`
 	Before string    `query:"before" pattern:"^[0-9]{1,19}$" doc:"Only instances older than this id"`
@@ -53,6 +54,9 @@ func (s *server) listInstances(ctx context.Context, in *instanceQuery) (*reply[I
 	f := ax.InstanceFilter{Task: in.Task, Since: in.Since, Until: in.Until, Limit: in.Limit}
 	for _, status := range in.Status {
 		f.Statuses = append(f.Statuses, ax.Status(status))
+	}
+	for _, kind := range in.Kind {
+		f.Kinds = append(f.Kinds, ax.Kind(kind))
 	}
 	if in.Before != "" {
 		id, err := parseID(in.Before)

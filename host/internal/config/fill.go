@@ -53,7 +53,7 @@ func (d *decoder) lookUp(source, name string) (string, error) {
 	case "file":
 		return d.lookUpFile(name)
 	}
-	if guess := nearest(source, []string{"env", "file"}); guess != "" && !strings.ContainsAny(name[:min(1, len(name))], "-=?+") {
+	if guess := Nearest(source, []string{"env", "file"}); guess != "" && !strings.ContainsAny(name[:min(1, len(name))], "-=?+") {
 		return "", fmt.Errorf("${%s:…} is not known, did you mean ${%s:…}? Write $${ for a ${ that is to stay", source, guess)
 	}
 	return "", errNoReference

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// nearest returns the word that is most likely meant by a misspelt one, or ""
+// Nearest returns the word that is most likely meant by a misspelt one, or ""
 // if none is close.
-func nearest(word string, known []string) string {
+func Nearest(word string, known []string) string {
 	best, bestCost := "", 2+len(word)/3
 	for _, candidate := range known {
 		cost := distance(strings.ToLower(word), strings.ToLower(candidate))
@@ -49,7 +49,7 @@ const maxListed = 30
 // insteadOf is the end of a message about an unknown word: the word that was
 // probably meant, or else the words there are.
 func insteadOf(word string, known []string) string {
-	if guess := nearest(word, known); guess != "" {
+	if guess := Nearest(word, known); guess != "" {
 		return ", did you mean " + strconv.Quote(guess) + "?"
 	}
 	switch {

@@ -185,7 +185,7 @@ func (t *translator) choose(n *yaml.Node, key string, want []any) {
 		allowed = append(allowed, fmt.Sprint(value))
 	}
 	guess := ""
-	if near := nearest(n.Value, allowed); near != "" && !t.filled[n] {
+	if near := Nearest(n.Value, allowed); near != "" && !t.filled[n] {
 		guess = ", did you mean " + near + "?"
 	}
 	t.fault(n, "%s: expected %s, got %s%s", key, either(allowed), t.show(n), guess)

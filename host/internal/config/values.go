@@ -76,7 +76,7 @@ func choice[T ~string](to *T, words ...T) rule {
 			}
 		}
 		guess := ""
-		if near := nearest(n.Value, r.enum); near != "" && !d.filled[n] {
+		if near := Nearest(n.Value, r.enum); near != "" && !d.filled[n] {
 			guess = ", did you mean " + near + "?"
 		}
 		d.fault(n, "%s: expected %s, got %s%s", key, either(r.enum), d.show(n), guess)

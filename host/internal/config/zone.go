@@ -74,7 +74,7 @@ func (d *decoder) suggestZone(n *yaml.Node) string {
 			return ", did you mean " + known + "?"
 		}
 	}
-	if guess := nearest(name, all); guess != "" {
+	if guess := Nearest(name, all); guess != "" {
 		return ", did you mean " + guess + "?"
 	}
 	return ", expected an IANA name such as Asia/Shanghai, Europe/Berlin or UTC"

@@ -19,6 +19,9 @@ type Backend struct {
 	OnRun         func(ctx context.Context, name string, o api.RunOptions) (ax.InstanceID, error)
 	OnPause       func(ctx context.Context, name string, until time.Time, actor string) error
 	OnResume      func(ctx context.Context, name, actor string) error
+	OnBackfill    func(ctx context.Context, name string, o api.BackfillOptions) (api.BackfillPlan, error)
+	OnProgress    func(ctx context.Context, name string, span api.BackfillSpan) (api.BackfillProgress, error)
+	OnEndBackfill func(ctx context.Context, name string, span api.BackfillSpan, actor string) (api.BackfillCanceled, error)
 	OnInstances   func(ctx context.Context, f ax.InstanceFilter) ([]ax.Instance, error)
 	OnInstance    func(ctx context.Context, id ax.InstanceID) (ax.Instance, error)
 	OnCancel      func(ctx context.Context, id ax.InstanceID, actor string) error
@@ -83,6 +86,30 @@ func (b *Backend) Resume(ctx context.Context, name, actor string) error {
 		return missing("task", name)
 	}
 	return b.OnResume(ctx, name, actor)
+}
+
+// Backfill implements api.Backend.
+func (b *Backend) Backfill(ctx context.Context, name string, o api.BackfillOptions) (api.BackfillPlan, error) {
+	if b.OnBackfill == nil {
+		return api.BackfillPlan{}, missing("task", name)
+	}
+	return b.OnBackfill(ctx, name, o)
+}
+
+// BackfillProgress implements api.Backend.
+func (b *Backend) BackfillProgress(ctx context.Context, name string, span api.BackfillSpan) (api.BackfillProgress, error) {
+	if b.OnProgress == nil {
+		return api.BackfillProgress{}, missing("task", name)
+	}
+	return b.OnProgress(ctx, name, span)
+}
+
+// CancelBackfill implements api.Backend.
+func (b *Backend) CancelBackfill(ctx context.Context, name string, span api.BackfillSpan, actor string) (api.BackfillCanceled, error) {
+	if b.OnEndBackfill == nil {
+		return api.BackfillCanceled{}, missing("task", name)
+	}
+	return b.OnEndBackfill(ctx, name, span, actor)
 }
 
 // Instances implements api.Backend.

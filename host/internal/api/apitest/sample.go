@@ -71,6 +71,7 @@ func Sample() (*Backend, *Changes) {
 	}
 	b.OnPlugins = func(context.Context) ([]api.PluginView, error) { return samplePlugins(), nil }
 	b.OnHealth = func(context.Context) api.Health { return sampleHealth() }
+	sampleBackfill(b, changes)
 	b.OnBacklog = func(_ context.Context, n int) (api.Backlog, error) {
 		backlog := sampleBacklog()
 		backlog.Tasks, backlog.Slow = backlog.Tasks[:min(n, len(backlog.Tasks))], backlog.Slow[:min(n, len(backlog.Slow))]
@@ -113,7 +114,7 @@ func (c *Changes) record(b *Backend) {
 		return 9007199254740993, err
 	}
 	b.OnPause = func(_ context.Context, name string, until time.Time, actor string) error {
-		c.add("pause " + name + " until " + until.UTC().Format(time.RFC3339) + " by " + actor)
+		c.add("pause " + name + " until " + utc(until) + " by " + actor)
 		return known(name)
 	}
 	b.OnResume = func(_ context.Context, name, actor string) error {
