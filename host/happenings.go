@@ -78,6 +78,7 @@ func (l *listeners) observe(what ax.Happening) {
 	}
 	req := request(what.Task, &what.Instance)
 	out := what.Outcome
+	out.WillRetry = what.WillRetry
 	for _, c := range cfg.Listeners {
 		l.queue(notice{c, wire.EventAfter, req, &out})
 		if what.Instance.Status.Final() {
