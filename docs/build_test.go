@@ -69,11 +69,13 @@ func world(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	calendars, err := filepath.Abs("../calendars")
+	repo, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"bin": bin(t), "calendars": calendars} {
+	for name, target := range map[string]string{
+		"bin": bin(t), "calendars": filepath.Join(repo, "calendars"), "Makefile": filepath.Join(repo, "Makefile"),
+	} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

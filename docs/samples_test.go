@@ -114,7 +114,7 @@ func (s shell) run(t *testing.T, script, flags string) string {
 // "…" stands for any lines, a … in a line for any text.
 func (s shell) console(t *testing.T, b block) {
 	for part := range strings.SplitSeq("\n"+b.text, "\n$ ") {
-		command, want, _ := strings.Cut(part, "\n")
+		command, want, _ := strings.Cut(strings.TrimSuffix(part, "\n")+"\n", "\n")
 		if command == "" {
 			continue
 		}
