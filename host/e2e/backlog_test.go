@@ -43,7 +43,7 @@ tasks:
 	if b.Workers != 1 || b.Busy != 1 || b.QueueLimit != 1 || b.QueueDepth != 1 || b.Held != 1 {
 		t.Errorf("load: %+v", b)
 	}
-	if b.TasksTotal != 5 || len(b.Tasks) != 2 || b.Tasks[0].Task != "wrong" {
+	if b.TasksTotal != 5 || len(b.Tasks) != 2 || b.Tasks[0].OldestDue.IsZero() || b.Tasks[1].OldestDue.Before(b.Tasks[0].OldestDue) {
 		t.Errorf("tasks: %d, the first ones are %+v", b.TasksTotal, b.Tasks)
 	}
 	if len(b.Slow) != 1 || b.Slow[0].Task != "short" || b.Slow[0].Runs != 1 || b.Slow[0].Failures != 0 {

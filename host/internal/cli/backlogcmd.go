@@ -62,13 +62,17 @@ func (p *program) backlogText(b api.Backlog) string {
 }
 
 func (p *program) waitingText(tasks []api.BacklogTask) string {
-	t := newTable("TASK", "RUNNING", "LONGEST", "QUEUED", "WAITING", "RETRYING", "OLDEST DUE", "WHY IT WAITS")
+	t := newTable("TASK", "RUNNING", "SINCE", "QUEUED", "WAITING", "RETRYING", "OLDEST DUE", "WHY IT WAITS")
 	for _, task := range tasks {
+		since := ""
+		if !task.RunningSince.IsZero() {
+			since = distance(task.RunningSince.Sub(p.Now()))
+		}
 		var why []string
 		for _, reason := range task.Why {
 			why = append(why, p.reasonText(reason))
 		}
-		t.add(task.Task, number(task.Running), took(task.RunningSince, p.Now()), number(task.Queued), number(task.Waiting),
+		t.add(task.Task, number(task.Running), since, number(task.Queued), number(task.Waiting),
 			number(task.Retrying), p.when(task.OldestDue), strings.Join(why, "; "))
 	}
 	return t.String()

@@ -6,6 +6,8 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/preview"
+	"github.com/axsched/ax/host/internal/trigger"
 )
 
 func sampleTasks() []api.TaskView {
@@ -121,13 +123,13 @@ func sampleBacklog() api.Backlog {
 				OldestDue: now.Add(-2 * time.Hour), RunningSince: now.Add(-10 * time.Hour),
 				Why: []api.WaitReason{
 					{Cause: api.WaitLimit, Text: "its limit of 4 at once is used up"},
-					{Cause: api.WaitWorkers, Text: "all 2 workers are busy"},
+					{Cause: api.WaitWorkers, Text: "all workers are busy (2)"},
 					{Cause: api.WaitRetry, Text: "the pause before the next attempt", Until: now.Add(time.Minute)},
 				},
 			},
 			{
 				Task: "import", Overdue: true, OldestDue: now.Add(-time.Second),
-				Why: []api.WaitReason{{Cause: api.WaitRoom, Text: "all 2 workers are busy and the queue of 3 is full"}},
+				Why: []api.WaitReason{{Cause: api.WaitRoom, Text: "all workers are busy (2) and the queue is full (3)"}},
 			},
 			{Task: "每日对账", Running: 1, RunningSince: now.Add(-time.Minute)},
 		},
@@ -136,4 +138,27 @@ func sampleBacklog() api.Backlog {
 			{Task: "每日对账", Runs: 8640, Average: "35ms", Longest: "1.5s"},
 		},
 	}
+}
+
+// sampleNext returns a due time at noon of each day, the last of which is
+// beyond what a calendar knows.
+func sampleNext(q api.NextQuery) api.NextTimes {
+	var next api.NextTimes
+	for i := range q.N {
+		next.Times = append(next.Times, Noon().AddDate(0, 0, i+1))
+	}
+	last := next.Times[q.N-1]
+	next.Beyond = []preview.Beyond{{At: last, Calendars: []string{"cn"}}}
+	if !q.Why {
+		return next
+	}
+	next.Why = append(next.Why, preview.Step{
+		At: Noon().Add(time.Minute), Last: Noon().Add(time.Hour), Times: 60, Verdict: trigger.VerdictClosed,
+		Reason: "2026-03-02 is closed in cn: 春节, from cn.csv",
+	})
+	for _, due := range next.Times {
+		next.Why = append(next.Why, preview.Step{At: due, Times: 1, Due: due, Verdict: trigger.VerdictDue})
+	}
+	next.Why[q.N].Reason = trigger.BeyondText("cn")
+	return next
 }
