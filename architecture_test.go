@@ -39,9 +39,10 @@ func layers() []layer {
 			name: "L1", packages: []string{"host/internal/wheel", "host/internal/params", "host/internal/redact"},
 			may: []string{"L0"}, std: true, timeless: true,
 		},
+		{name: "holidays", packages: []string{"host/internal/holidays"}, may: []string{"author"}, timeless: true},
 		{
 			name: "L2", packages: []string{"host/internal/config", "host/internal/store", "host/internal/trigger", "host/internal/pluginhost"},
-			may: []string{"L0", "L1", "author", "wire", "schema"},
+			may: []string{"L0", "L1", "author", "wire", "schema", "holidays"},
 		},
 		{
 			name: "L3", packages: []string{
@@ -156,7 +157,7 @@ func TestPurePackagesNeverReadTheClock(t *testing.T) {
 			t.Errorf("%s: packages like this one get the time as an argument", use)
 		}
 	}
-	if want := 5 + len(timelessToo()); looked != want {
+	if want := 6 + len(timelessToo()); looked != want {
 		t.Errorf("looked at %d packages, expected %d", looked, want)
 	}
 }
