@@ -43,6 +43,8 @@ type Deps struct {
 
 	In       io.Reader
 	Out, Err io.Writer
+	// Terminal says that Err is a terminal, on which a line can be redrawn.
+	Terminal bool
 	Now      func() time.Time
 	// Zone is the one in which times are shown.
 	Zone *time.Location
@@ -196,9 +198,11 @@ func (p *program) json() bool { return p.output == "json" }
 
 // Std returns the parts of Deps that belong to the process.
 func Std() Deps {
+	info, err := os.Stderr.Stat()
 	return Deps{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Now: time.Now, Zone: time.Local, Env: os.Getenv,
+		Terminal: err == nil && info.Mode()&os.ModeCharDevice != 0,
+		Now:      time.Now, Zone: time.Local, Env: os.Getenv,
 	}
 }
 

@@ -87,8 +87,17 @@ func (c *client) post(ctx context.Context, path string, in, out any) error {
 	return c.call(ctx, http.MethodPost, path, in, out)
 }
 
+// postWithin is post for what may take longer than most requests.
+func (c *client) postWithin(ctx context.Context, limit time.Duration, path string, in, out any) error {
+	return c.callWithin(ctx, limit, http.MethodPost, path, in, out)
+}
+
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	return c.callWithin(ctx, requestTimeout, method, path, in, out)
+}
+
+func (c *client) callWithin(ctx context.Context, limit time.Duration, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	response, err := c.open(ctx, method, path, in, nil)
 	if err != nil {

@@ -57,6 +57,7 @@ or one run by hand, and what became of it.`,
 	flags := c.Flags()
 	flags.StringVarP(&o.task, "task", "t", "", "only of this task")
 	flags.StringSliceVarP(&o.status, "status", "s", nil, "only in these states, separated by commas")
+	flags.StringSliceVarP(&o.kind, "kind", "k", nil, "only of these kinds: scheduled, manual, backfill, child")
 	flags.StringVar(&o.since, "since", "", "only those due since a time, or since a while ago such as 2h or 7d")
 	flags.StringVar(&o.until, "until", "", "only those due before a time, or before a while ago")
 	flags.StringVar(&o.before, "before", "", "only those older than this instance, for the next page")
@@ -66,6 +67,7 @@ or one run by hand, and what became of it.`,
 		statuses = append(statuses, string(status))
 	}
 	p.complete(c, "status", statuses...)
+	p.complete(c, "kind", string(ax.KindScheduled), string(ax.KindManual), string(ax.KindBackfill), string(ax.KindChild))
 	if err := c.RegisterFlagCompletionFunc("task", p.taskNames); err != nil {
 		panic(err) // a flag that is not there
 	}
@@ -74,7 +76,7 @@ or one run by hand, and what became of it.`,
 
 type instanceFlags struct {
 	task, since, until, before string
-	status                     []string
+	status, kind               []string
 	limit                      int
 }
 
@@ -85,6 +87,9 @@ func (p *program) instanceQuery(o instanceFlags) (url.Values, error) {
 	}
 	if len(o.status) > 0 {
 		query.Set("status", strings.ToUpper(strings.Join(o.status, ",")))
+	}
+	if len(o.kind) > 0 {
+		query.Set("kind", strings.Join(o.kind, ","))
 	}
 	if o.before != "" {
 		query.Set("before", o.before)
@@ -159,7 +164,7 @@ func (p *program) instanceNote(i api.InstanceView) string {
 		parts = append(parts, string(i.Kind))
 	}
 	if i.Missed > 1 {
-		parts = append(parts, count(i.Missed, "due time"))
+		parts = append(parts, fmt.Sprintf("x%d until %s", i.Missed, p.clock(i.MissedUntil)))
 	}
 	if !i.RetryAt.IsZero() {
 		parts = append(parts, "retry "+distance(i.RetryAt.Sub(p.Now())))
