@@ -1,12 +1,15 @@
 package config
 
 import (
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/axsched/ax/host/internal/holidays"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
 
@@ -28,10 +31,10 @@ func (c *calendarDraft) fields() []field {
 	var at *yaml.Node
 	week := listOf(noting(text(&weekly), &at), func() { c.spec.Weekly = []time.Weekday{} },
 		func() { c.takeWeekdays(at, weekly) })
-	file := noting(text(new(string)), &at)
 	return []field{
 		{"weekly", orOne(week)},
-		{"files", orOne(listOf(file, func() {}, func() { c.d.readHolidays(&c.spec, at) }))},
+		{"source", c.sourceRule()},
+		{"files", holidayFiles(func(f holidayFile) { c.d.readHolidays(&c.spec, f) })},
 		{"open", dayRules(&c.spec.Open)},
 		{"closed", dayRules(&c.spec.Closed)},
 		{"extends", words(&c.extends)},
@@ -119,17 +122,78 @@ func (l *loader) build(c *calendarDraft) *calendar.Calendar {
 		return nil
 	}
 	l.calendars[name] = built
-	l.warnCoverage(c, built)
 	return built
 }
 
-// coverageNotice is how long before the last known year ends it is told.
-const coverageNotice = 30 * 24 * time.Hour
+// sourceRule is the name of a calendar that is built in. It comes below all
+// others, so that those which are extended too can change its days.
+func (c *calendarDraft) sourceRule() rule {
+	r := rule{kind: kindString, enum: holidays.Sources()}
+	r.take = func(d *decoder, key string, n *yaml.Node) {
+		built, err := d.builtIn(n.Value)
+		if err != nil {
+			d.fault(n, "%s: there is no source %s%s", key, d.show(n), d.suggestSource(n, err))
+			return
+		}
+		c.spec.Extends = append(c.spec.Extends, built)
+	}
+	return r
+}
 
-// warnCoverage tells of a calendar whose lists of holidays end soon.
-func (l *loader) warnCoverage(c *calendarDraft, built *calendar.Calendar) {
-	first, last, bounded := built.Coverage()
-	if soon := l.options.Now.Add(coverageNotice); bounded && soon.Year() > last {
-		l.warn(c.d.at(c.key), "calendar %q has lists of holidays for %d to %d only: add the list for %d", c.spec.Name, first, last, last+1)
+// builtIn returns the calendar of a source. Those with the same source share
+// it, so that one which extends two of them has it once.
+func (l *loader) builtIn(name string) (*calendar.Calendar, error) {
+	if built := l.sources[name]; built != nil {
+		return built, nil
+	}
+	built, err := holidays.Source(name)
+	if err == nil {
+		l.sources[name] = built
+	}
+	return built, err
+}
+
+func (d *decoder) suggestSource(n *yaml.Node, err error) string {
+	unknown, ok := errors.AsType[*holidays.UnknownSourceError](err)
+	switch {
+	case !ok:
+		return ": " + err.Error()
+	case d.filled[n]:
+		return ""
+	case unknown.Meant != "":
+		return ", did you mean " + strconv.Quote(unknown.Meant) + "?"
+	}
+	return insteadOf(unknown.Name, holidays.Sources())
+}
+
+// Gaps returns, by the names of the calendars that enabled tasks use, the next
+// gap in what each knows, if it begins soon or has begun.
+func (c *Config) Gaps(today calendar.Date) []holidays.Gap {
+	used := map[string]bool{}
+	for i := range c.Tasks {
+		if s := &c.Tasks[i].Schedule; c.Tasks[i].Enabled {
+			for _, name := range append([]string{s.Calendar}, s.Calendars...) {
+				used[name] = true
+			}
+		}
+	}
+	delete(used, "")
+	var gaps []holidays.Gap
+	for _, name := range sortedKeys(used) {
+		if gap, found := holidays.NextGap(c.Calendars[name], today); found {
+			gaps = append(gaps, gap)
+		}
+	}
+	return gaps
+}
+
+// warnGaps tells of calendars in use whose lists of holidays end soon.
+func (l *loader) warnGaps() {
+	if l.options.Now.IsZero() {
+		return
+	}
+	for _, gap := range l.config.Gaps(calendar.DateOf(l.options.Now)) {
+		c := l.calendarDrafts[gap.Calendar]
+		l.warn(c.d.at(c.key), "%s", gap)
 	}
 }

@@ -1,11 +1,7 @@
 package config
 
 import (
-	"bytes"
 	"errors"
-	"io"
-	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,9 +9,6 @@ import (
 
 	"github.com/axsched/ax/pluginapi/calendar"
 )
-
-// maxHolidayBytes is what package calendar reads of a file.
-const maxHolidayBytes = 1 << 20
 
 // dayRules is a list of days, each with a name if wanted.
 func dayRules(to *[]calendar.Rule) rule {
@@ -68,44 +61,4 @@ func parseDays(text string) (calendar.Rule, error) {
 		return parsed, errors.New("expected days such as 2026-12-25, 2026-12-25..2027-01-06, yearly 12-25, monthly 15 or monthly last, got " + strconv.Quote(text))
 	}
 	return parsed, err
-}
-
-// readHolidays reads a file of holidays and make-up workdays. The name as
-// written is the source of the rules: it must not depend on where the host
-// was started.
-func (d *decoder) readHolidays(spec *calendar.Spec, n *yaml.Node) {
-	path := beside(d.path, n.Value)
-	var parse func(io.Reader, string) (closed, open []calendar.Rule, err error)
-	switch extension := strings.ToLower(filepath.Ext(path)); extension {
-	case ".csv":
-		parse = calendar.ParseCSV
-	case ".json":
-		parse = calendar.ParseJSON
-	default:
-		d.fault(n, "files: expected a .csv or .json file, got %s", d.show(n))
-		return
-	}
-	data, err := d.readFile(path, maxHolidayBytes)
-	if err != nil {
-		d.fault(n, "files: %v", err)
-		return
-	}
-	closed, open, err := parse(bytes.NewReader(data), n.Value)
-	if err != nil {
-		d.faultAt(placeIn(path, err), "%v", err)
-		return
-	}
-	spec.Closed = append(spec.Closed, closed...)
-	spec.Open = append(spec.Open, open...)
-}
-
-var lineInError = regexp.MustCompile(`\bline (\d+)\b`)
-
-// placeIn returns the place that an error about a file names.
-func placeIn(path string, err error) Position {
-	pos := Position{File: path, Line: 1, Column: 1}
-	if m := lineInError.FindStringSubmatch(err.Error()); m != nil {
-		pos.Line, _ = strconv.Atoi(m[1])
-	}
-	return pos
 }

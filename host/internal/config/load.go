@@ -35,6 +35,7 @@ func Load(path string, o Options) (*Config, error) {
 	c.Calendars, c.Notifiers = l.calendars, l.notifiers
 	// The longer ones first, so that redacting one leaves no rest of another.
 	c.Secrets = slices.SortedFunc(maps.Keys(l.secrets), func(a, b string) int { return len(b) - len(a) })
+	l.warnGaps()
 	c.Warnings = c.Sort(l.warnings)
 	c.Hash = hex.EncodeToString(l.sum.Sum(nil))
 	return c, nil
@@ -59,6 +60,7 @@ type loader struct {
 
 	calendarDrafts map[string]*calendarDraft
 	calendars      map[string]*calendar.Calendar // nil for one that is faulty
+	sources        map[string]*calendar.Calendar // those in use, by their names
 	notifiers      map[string]Component
 	listeners      map[string]Position
 }
@@ -73,6 +75,7 @@ func newLoader(o Options) *loader {
 		zones:          map[string]*time.Location{},
 		calendarDrafts: map[string]*calendarDraft{},
 		calendars:      map[string]*calendar.Calendar{},
+		sources:        map[string]*calendar.Calendar{},
 		notifiers:      map[string]Component{},
 		listeners:      map[string]Position{},
 	}

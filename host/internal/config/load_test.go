@@ -181,20 +181,25 @@ func TestWarnings(t *testing.T) {
 	t.Parallel()
 	c := load(t, map[string]string{
 		"config.yaml": `app: a
-calendars: {china: {files: days.csv}}
+calendars: {china: {files: days.csv}, later: {files: later.csv}, unused: {files: days.csv}}
 tasks:
   - {name: a, job: {use: exec}, at: 2026-02-28T10:00:00Z}
   - {name: b, job: {use: exec}, every: 1h, until: 2025-01-01}
   - {name: c, job: {use: exec}, at: 2026-03-02}
+  - {name: d, job: {use: exec}, every: 1h, calendar: china}
+  - {name: e, job: {use: exec}, every: 1h, calendar: later}
+  - {name: f, job: {use: exec}, every: 1h, calendar: unused, enabled: false}
+  - {name: g, job: {use: exec}, trigger: {use: x, calendars: [china, later]}}
 `,
-		"days.csv": "date,name,kind\n2024-01-01,x,off\n2025-01-01,x,off\n",
+		"days.csv":  "date,name,kind\n2024-01-01,x,off\n2025-01-01,x,off\n",
+		"later.csv": "date,name,kind\n2026-01-01,x,off\n",
 	})
 	var got []string
 	for _, w := range c.Warnings {
 		got = append(got, strings.ReplaceAll(w.String(), filepath.Dir(w.File)+"/", ""))
 	}
 	want := []string{
-		`config.yaml:2:13: calendar "china" has lists of holidays for 2024 to 2025 only: add the list for 2026`,
+		`config.yaml:2:13: calendar "china" has lists of holidays for 2024 to 2025 only: add the list for 2026; without it the weekly pattern decides, now`,
 		`config.yaml:4:37: at: "2026-02-28T10:00:00Z" is in the past, the task will not run`,
 		`config.yaml:5:51: until: "2025-01-01" is in the past, the task will not run any more`,
 	}
