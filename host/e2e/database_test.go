@@ -3,6 +3,7 @@ package e2e
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,10 +81,8 @@ func (w *world) instance(id string, states ...ax.Status) (r row) {
 			return fmt.Errorf("there is no instance %s", id)
 		}
 		r = found[0]
-		for _, s := range states {
-			if r.Status == s {
-				return nil
-			}
+		if slices.Contains(states, r.Status) {
+			return nil
 		}
 		return fmt.Errorf("instance %s is %s (%s %s), want %v", id, r.Status, r.Message, r.Error, states)
 	})

@@ -34,7 +34,6 @@ const (
 // settings are the keys that only the main file has.
 type settings struct {
 	to          *Config
-	pluginDir   *yaml.Node
 	dsn, listen *yaml.Node
 	include     []*yaml.Node
 	defaults    *yaml.Node

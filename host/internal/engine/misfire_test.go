@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,8 +17,7 @@ func (w *world) accounted(task string, period time.Duration) []ax.Instance {
 	list, err := w.store.Instances(context.Background(), ax.InstanceFilter{App: "test", Task: task, Limit: 10_000})
 	w.must(err)
 	var due time.Time
-	for i := len(list) - 1; i >= 0; i-- { // they are written in the order of the due times
-		row := list[i]
+	for _, row := range slices.Backward(list) { // they are written in the order of the due times
 		if !due.IsZero() && !row.ScheduledAt.Equal(due) {
 			w.t.Errorf("%s: a row for %s, want one for %s", task, row.ScheduledAt, due)
 		}

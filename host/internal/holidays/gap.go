@@ -47,9 +47,9 @@ func (g Gap) Open() bool { return g.Days == 0 }
 // String says what is missing, what that means and what to do, for people.
 func (g Gap) String() string {
 	known := "for no year that all of its layers know"
-	switch {
-	case g.First == 0:
-	case g.First == g.Last:
+	switch g.First {
+	case 0:
+	case g.Last:
 		known = fmt.Sprintf("for %d only", g.First)
 	default:
 		known = fmt.Sprintf("for %d to %d only", g.First, g.Last)

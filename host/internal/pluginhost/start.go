@@ -105,7 +105,7 @@ func (p *process) connect(ctx context.Context, run *runner) error {
 	case <-ctx.Done():
 		// The kill makes go-plugin give up; it listens to nothing else.
 		_ = run.Kill(context.Background())
-		_ = <-connected // it says the same
+		<-connected //nolint:errcheck // it says the same
 		return errors.New("no handshake")
 	}
 }
