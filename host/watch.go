@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -58,8 +59,9 @@ func (h *Host) watchConfig() error {
 	return nil
 }
 
-// filesOf describes the files of a configuration, and what else is in their
-// folders, so that a change of content and a new file make a difference.
+// filesOf describes the files of a configuration, also those that an include
+// would find by now, so that a change of content and a new file make a
+// difference.
 func filesOf(cfg *config.Config) string {
 	var b strings.Builder
 	for _, path := range cfg.Files {
@@ -67,14 +69,9 @@ func filesOf(cfg *config.Config) string {
 			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	for _, dir := range cfg.Dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // it may come
-		}
-		for _, entry := range entries {
-			fmt.Fprintln(&b, dir, entry.Name())
-		}
+	for _, pattern := range cfg.Includes {
+		found, _ := filepath.Glob(pattern) // loaded with it, so it is well-formed
+		fmt.Fprintln(&b, found)
 	}
 	return b.String()
 }

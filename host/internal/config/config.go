@@ -43,8 +43,8 @@ type Config struct {
 	Hash string
 	// Files are all files that were read: the main one, includes, calendars and
 	// secrets. Dirs are the folders in which a change can matter, those of
-	// include patterns among them.
-	Files, Dirs []string
+	// include patterns among them. Includes are these patterns.
+	Files, Dirs, Includes []string
 
 	uses []use
 }

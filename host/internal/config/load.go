@@ -155,6 +155,7 @@ func (d *decoder) include(patterns []*yaml.Node) []*source {
 		pattern := beside(d.path, n.Value)
 		l := d.loader
 		l.dirs[filepath.Dir(pattern)] = true
+		l.config.Includes = append(l.config.Includes, pattern)
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			d.fault(n, "include: malformed pattern %s", d.show(n))

@@ -24,7 +24,7 @@ func (e *Engine) apply(entries []Entry, now time.Time) {
 			t = &task{}
 			e.tasks[id] = t
 		}
-		t.replace(&entries[i])
+		t.replace(&entries[i], e.zone(entries[i].Row.Schedule.Timezone))
 		e.names[t.def.Name] = t
 		e.recheck(t, now)
 	}
@@ -35,7 +35,7 @@ func (e *Engine) apply(entries []Entry, now time.Time) {
 	}
 }
 
-func (t *task) replace(entry *Entry) {
+func (t *task) replace(entry *Entry, zone *time.Location) {
 	row := entry.Row
 	if t.def == nil || t.def.Schedule.Version != row.Schedule.Version || t.gone {
 		t.st, t.pending, t.fetching = row.TaskState, false, false
@@ -49,10 +49,21 @@ func (t *task) replace(entry *Entry) {
 	if t.ready == nil {
 		t.ready = func() error { return nil }
 	}
-	var err error
-	if t.zone, err = time.LoadLocation(row.Schedule.Timezone); err != nil {
-		t.zone = time.UTC // refused when the configuration was loaded
+	t.zone = zone
+}
+
+// zone returns the location of a name, which tasks share: each one that is read
+// anew takes half a kilobyte and more.
+func (e *Engine) zone(name string) *time.Location {
+	zone := e.zones[name]
+	if zone == nil {
+		var err error
+		if zone, err = time.LoadLocation(name); err != nil {
+			zone = time.UTC // refused when the configuration was loaded
+		}
+		e.zones[name] = zone
 	}
+	return zone
 }
 
 func (e *Engine) remove(t *task, now time.Time) {

@@ -92,6 +92,7 @@ type Engine struct {
 	// Owned by the loop.
 	tasks map[ax.TaskID]*task
 	names map[string]*task
+	zones map[string]*time.Location
 	wheel *wheel.Wheel[*task]
 	// held are the tasks that wait for room, by lane, oldest first; admitting is
 	// the one that is looked at again just now.
@@ -104,7 +105,7 @@ type Engine struct {
 func New(cfg Config) *Engine {
 	e := &Engine{
 		cfg: cfg, signal: make(chan struct{}, 1),
-		tasks: map[ax.TaskID]*task{}, names: map[string]*task{},
+		tasks: map[ax.TaskID]*task{}, names: map[string]*task{}, zones: map[string]*time.Location{},
 		wheel: wheel.New[*task](time.Now()), held: map[string][]*task{},
 	}
 	e.ctx, e.quit = context.WithCancel(context.Background())
