@@ -44,7 +44,9 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 	for _, row := range rows {
 		known[row.ID] = row
 	}
-	c := &changes{}
+	c := &changes{
+		entries: make([]engine.Entry, 0, len(cfg.Tasks)), upsert: make([]ax.TaskRow, 0, len(cfg.Tasks)),
+	}
 	for i := range cfg.Tasks {
 		task := &cfg.Tasks[i]
 		row, old := known[task.ID]
