@@ -51,13 +51,14 @@ func layers() []layer {
 			},
 			may: []string{"L0", "L1", "author"},
 		},
-		{name: "L4", packages: []string{"host/internal/api"}, may: []string{"L0", "author"}},
-		{name: "command line", packages: []string{"host/internal/cli"}, may: []string{"L0", "L2", "L4", "author"}},
-		{name: "host", packages: []string{"host"}, may: []string{"L0", "L1", "L2", "L3", "L4", "author", "wire"}},
+		{name: "preview", packages: []string{"host/internal/preview"}, may: []string{"L0", "L2", "author"}, timeless: true},
+		{name: "L4", packages: []string{"host/internal/api"}, may: []string{"L0", "preview", "author"}},
+		{name: "command line", packages: []string{"host/internal/cli"}, may: []string{"L0", "L2", "preview", "L4", "author"}},
+		{name: "host", packages: []string{"host"}, may: []string{"L0", "L1", "L2", "L3", "preview", "L4", "author", "wire"}},
 		{name: "program", packages: []string{"host/cmd/ax"}, may: []string{"host", "command line", "L1"}},
 		{
 			name: "test kit", packages: []string{"host/internal/store/storetest", "host/internal/api/apitest"},
-			may: []string{"L0", "L2", "L4", "author"},
+			may: []string{"L0", "L2", "preview", "L4", "author"},
 		},
 	}
 }
@@ -144,6 +145,22 @@ func TestLayersRefuse(t *testing.T) {
 	}
 }
 
+// A layer that needs the standard library only rests on such layers.
+func TestStandardLibraryAllTheWayDown(t *testing.T) {
+	t.Parallel()
+	std := map[string]bool{}
+	for _, l := range layers() {
+		std[l.name] = l.std
+	}
+	for _, l := range layers() {
+		for _, name := range l.may {
+			if below, known := std[name]; !known || l.std && !below {
+				t.Errorf("layer %s may import %q, which needs other modules or does not exist", l.name, name)
+			}
+		}
+	}
+}
+
 func TestPurePackagesNeverReadTheClock(t *testing.T) {
 	t.Parallel()
 	looked := 0
@@ -157,7 +174,7 @@ func TestPurePackagesNeverReadTheClock(t *testing.T) {
 			t.Errorf("%s: packages like this one get the time as an argument", use)
 		}
 	}
-	if want := 6 + len(timelessToo()); looked != want {
+	if want := 7 + len(timelessToo()); looked != want {
 		t.Errorf("looked at %d packages, expected %d", looked, want)
 	}
 }

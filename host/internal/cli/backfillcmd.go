@@ -189,15 +189,14 @@ func ended(b api.BackfillProgress) int { return b.Succeeded + b.Failed + b.Cance
 // instancesOf is the command that lists the backfilled instances of a task.
 func instancesOf(task string, statuses ...ax.Status) string {
 	text := "ax instances --task " + task + " --kind backfill"
-	for i, s := range statuses {
-		if i == 0 {
-			text += " --status "
-		} else {
-			text += ","
-		}
-		text += string(s)
+	if len(statuses) == 0 {
+		return text
 	}
-	return text
+	names := make([]string, len(statuses))
+	for i, s := range statuses {
+		names[i] = string(s)
+	}
+	return text + " --status " + strings.Join(names, ",")
 }
 
 // spanQuery names the span in a request.
