@@ -15,6 +15,7 @@ import (
 	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/engine"
 	"github.com/axsched/ax/host/internal/executor"
+	"github.com/axsched/ax/host/internal/preview"
 )
 
 // followCheck is how often a follower looks at an instance that says nothing.
@@ -66,19 +67,31 @@ func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView,
 	return shown, nil
 }
 
-func (b backend) NextTimes(ctx context.Context, name string, after time.Time, n int) ([]time.Time, error) {
-	entry, ok := b.h.live.Load().entries[name]
+func (b backend) Next(ctx context.Context, name string, q api.NextQuery) (api.NextTimes, error) {
+	l := b.h.live.Load()
+	entry, ok := l.entries[name]
 	if !ok {
-		return nil, b.noTask(name)
+		return api.NextTimes{}, b.noTask(name)
 	}
-	if after.IsZero() {
-		after = time.Now()
+	if q.After.IsZero() {
+		q.After = time.Now()
 	}
-	times, _, err := entry.Trigger.Next(ctx, after, after.AddDate(200, 0, 0), n)
+	table, err := b.h.timetable(l.cfg, &entry.Row.Task, entry.Row.AnchorAt)
 	if err != nil {
-		return nil, &api.Unavailable{Reason: err.Error()}
+		return api.NextTimes{}, &api.Unavailable{Reason: err.Error()}
 	}
-	return times, nil
+	next := api.NextTimes{Task: name}
+	if next.Times, err = preview.Next(ctx, table, q.After, q.N); err != nil {
+		return next, &api.Unavailable{Reason: err.Error()}
+	}
+	next.Beyond = preview.Unlisted(table, next.Times)
+	if q.Why {
+		next.Why, err = preview.Why(ctx, table, q.After, next.Times, len(next.Times) < q.N)
+	}
+	if err != nil {
+		return next, &api.Unavailable{Reason: err.Error()}
+	}
+	return next, nil
 }
 
 func (b backend) Run(ctx context.Context, name string, o api.RunOptions) (ax.InstanceID, error) {

@@ -80,10 +80,7 @@ func (h *Host) entry(cfg *config.Config, task *ax.Task, row ax.TaskRow, now time
 		row.PlanVersion = ""
 	}
 	row.Task = *task
-	trig, err := trigger.Compile(trigger.Spec{
-		Schedule: task.Schedule, Task: task.Name, Calendars: cfg.Calendars,
-		Plugins: triggers{h.plugins}, AnchorAt: row.AnchorAt,
-	})
+	trig, err := h.timetable(cfg, task, row.AnchorAt)
 	if err != nil {
 		return engine.Entry{}, err
 	}
@@ -105,6 +102,14 @@ func (h *Host) entry(cfg *config.Config, task *ax.Task, row ax.TaskRow, now time
 	}
 	e.Row = row
 	return e, nil
+}
+
+// timetable makes the trigger of a task that was first seen at an instant.
+func (h *Host) timetable(cfg *config.Config, task *ax.Task, firstSeen time.Time) (*trigger.Timetable, error) {
+	return trigger.Compile(trigger.Spec{
+		Schedule: task.Schedule, Task: task.Name, Calendars: cfg.Calendars,
+		Plugins: triggers{h.plugins}, AnchorAt: firstSeen,
+	})
 }
 
 func values(node string, inst *ax.Instance) params.Values {

@@ -17,9 +17,8 @@ type Backend interface {
 	// Tasks returns tasks in the order of their names.
 	Tasks(ctx context.Context, q TaskQuery) ([]TaskView, error)
 	Task(ctx context.Context, name string) (TaskView, error)
-	// NextTimes returns up to n due times strictly after the given instant, or
-	// after now if it is zero; none means never.
-	NextTimes(ctx context.Context, name string, after time.Time, n int) ([]time.Time, error)
+	// Next computes the next due times of a task; none means never.
+	Next(ctx context.Context, name string, q NextQuery) (NextTimes, error)
 	// Run starts a task by hand, also one that is paused or disabled.
 	Run(ctx context.Context, name string, o RunOptions) (ax.InstanceID, error)
 	// Pause stops the schedule of a task; a zero until means until resumed.
@@ -62,6 +61,13 @@ type TaskQuery struct {
 	Group  string // whole; empty = any
 	After  string // pages: only names that sort after this one
 	Limit  int
+}
+
+// NextQuery asks for due times.
+type NextQuery struct {
+	After time.Time // strictly after this one; zero = now
+	N     int
+	Why   bool // tell what becomes of each candidate on the way
 }
 
 // RunOptions are the details of a run by hand.

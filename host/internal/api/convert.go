@@ -47,9 +47,18 @@ func newScheduleView(s ax.Schedule) ScheduleView {
 	v := ScheduleView{
 		Cron: s.Cron, Anchor: s.Anchor, RepeatCount: s.RepeatCount, At: s.At,
 		Timezone: s.Timezone, From: s.From, Until: s.Until, Calendar: s.Calendar, OnClosed: s.OnClosed,
+		OnBlackout: s.OnBlackout,
 	}
-	if s.Every > 0 {
-		v.Every = s.Every.String()
+	for _, d := range []struct {
+		from time.Duration
+		to   *string
+	}{{s.Every, &v.Every}, {s.Delay, &v.Delay}, {s.Jitter, &v.Jitter}} {
+		if d.from > 0 {
+			*d.to = d.from.String()
+		}
+	}
+	for _, b := range s.Blackouts {
+		v.Blackouts = append(v.Blackouts, b.String())
 	}
 	if s.Trigger != nil {
 		v.Trigger = s.Trigger.Name
@@ -64,6 +73,8 @@ func (v ScheduleView) Text() string {
 		return v.Cron
 	case v.Every != "":
 		return "every " + v.Every
+	case v.Delay != "":
+		return v.Delay + " after each run"
 	case v.Trigger != "":
 		return v.Trigger
 	default:

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/axsched/ax/host/internal/preview"
 )
 
 // TaskList is a page of tasks.
@@ -17,8 +19,10 @@ type TaskList struct {
 
 // NextTimes are due times to come.
 type NextTimes struct {
-	Task  string      `json:"task"`
-	Times []time.Time `json:"times" nullable:"false" doc:"In rising order; empty: never again"`
+	Task   string           `json:"task"`
+	Times  []time.Time      `json:"times" nullable:"false" doc:"In rising order; empty: never again"`
+	Beyond []preview.Beyond `json:"beyond,omitempty" nullable:"false" doc:"Those in years for which a calendar has no list, so that it goes by its weekly pattern"`
+	Why    []preview.Step   `json:"why,omitempty" nullable:"false" doc:"What becomes of each time at which the schedule would be due, if asked for"`
 }
 
 // RunStarted names the instance that a run by hand made.
@@ -94,17 +98,18 @@ type nextQuery struct {
 	Named
 	N     int       `query:"n" minimum:"1" maximum:"1000" default:"10"`
 	After time.Time `query:"after" doc:"Times strictly after this one; now if absent"`
+	Why   bool      `query:"why" doc:"Tell what becomes of each time at which the schedule would be due"`
 }
 
 func (s *server) nextTimes(ctx context.Context, in *nextQuery) (*reply[NextTimes], error) {
-	times, err := s.backend.NextTimes(ctx, in.Name, in.After, in.N)
+	next, err := s.backend.Next(ctx, in.Name, NextQuery{After: in.After, N: in.N, Why: in.Why})
 	if err != nil {
 		return nil, err
 	}
-	if times == nil {
-		times = []time.Time{}
+	if next.Task = in.Name; next.Times == nil {
+		next.Times = []time.Time{}
 	}
-	return &reply[NextTimes]{NextTimes{Task: in.Name, Times: times}}, nil
+	return &reply[NextTimes]{next}, nil
 }
 
 type runInput struct {

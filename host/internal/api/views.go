@@ -58,6 +58,7 @@ type ScheduleView struct {
 	Every       string      `json:"every,omitempty"`
 	Anchor      time.Time   `json:"anchor,omitzero" required:"false"`
 	RepeatCount *int        `json:"repeat_count,omitempty"`
+	Delay       string      `json:"delay,omitempty" doc:"Between the end of a run and the next due time"`
 	At          time.Time   `json:"at,omitzero" required:"false"`
 	Trigger     string      `json:"trigger,omitempty" doc:"Name of the trigger component"`
 	Timezone    string      `json:"timezone"`
@@ -65,6 +66,10 @@ type ScheduleView struct {
 	Until       time.Time   `json:"until,omitzero" required:"false"`
 	Calendar    string      `json:"calendar,omitempty"`
 	OnClosed    ax.OnClosed `json:"on_closed,omitempty"`
+	// Blackouts are in words.
+	Blackouts  []string      `json:"blackout,omitempty" nullable:"false" doc:"Times in which it is not due"`
+	OnBlackout ax.OnBlackout `json:"on_blackout,omitempty"`
+	Jitter     string        `json:"jitter,omitempty" doc:"Due times are put off by less than this"`
 }
 
 // InstanceView is one due time of a task and what became of it.
@@ -139,7 +144,7 @@ type ReloadReport struct {
 // Health sums up how the host is.
 type Health struct {
 	Status        HealthStatus `json:"status" enum:"ok,degraded,draining,failing"`
-	Reasons       []string     `json:"reasons,omitempty" nullable:"false" doc:"Why it is not ok"`
+	Reasons       []string     `json:"reasons,omitempty" nullable:"false" doc:"Why it is not ok, or soon will not be"`
 	Version       string       `json:"version"`
 	App           string       `json:"app"`
 	Node          string       `json:"node"`

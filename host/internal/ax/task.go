@@ -61,7 +61,8 @@ type Schedule struct {
 	// RepeatCount bounds the due times of Every to 1 + RepeatCount; nil = no end.
 	RepeatCount *int `json:"repeat_count,omitempty"`
 	// Delay is a fixed delay: the next due time is so long after the end of the
-	// run before, its retries included.
+	// run before, its retries included, or as soon after that as it is open and
+	// no blackout; OnClosed, OnBlackout and Jitter have no say.
 	Delay   time.Duration `json:"delay,omitempty"`
 	At      time.Time     `json:"at,omitzero"`
 	Trigger *Use          `json:"trigger,omitempty"`

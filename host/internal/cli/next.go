@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/axsched/ax/host/internal/api"
-	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/trigger"
 )
 
@@ -28,12 +27,20 @@ const nextHelp = `Compute due times. There are four ways:
 
 A line of input has the words of the configuration: exactly one of "cron",
 "every", "at" and "trigger" ({"use": NAME, "with": {…}, "calendars": […]}), and
-"timezone" (default UTC), "calendar", "on_closed", "anchor", "repeat_count",
-"from", "until"; besides, "id" (any value, returned as it is), "after" (default
-now) and "n" (default 5). Calendars and plugin triggers need -c FILE. The answer
-is {"id": …, "next": [TIMES]}, with no times if it is never due again, or
+"timezone" (default UTC), "calendar", "on_closed", "jitter", "blackout" (a list),
+"on_blackout", "anchor", "repeat_count", "from", "until"; besides, "id" (any
+value, returned as it is), "after" (default now), "n" (default 5) and "why".
+Calendars and plugin triggers need -c FILE. The answer is
+{"id": …, "next": [TIMES]}, with no times if it is never due again, or
 {"id": …, "error": TEXT}; a line with an error does not stop the rest. Schedules
 that draw times at random take the id for the name of the task.
+
+With --why, or "why": true, the answer tells of every time at which the schedule
+would be due what becomes of it: due, or moved or left out because of a closed
+day (with its name and where that comes from), a blackout, from and until. What
+is left out for the same reason in a row is one line. "beyond" in JSON, and a
+note in text, tell of due times in years for which a calendar has no list: it
+goes by its weekly pattern then.
 
 Times are strictly after --after. An interval with a repeat count and no anchor
 is taken as first seen at that time.`
@@ -44,6 +51,8 @@ type nextFlags struct {
 	n     int
 	count int // repeat count, -1 for none
 	stdin bool
+	// blackouts are times of day.
+	blackouts []string
 }
 
 func (p *program) nextCommand() *cobra.Command {
@@ -54,6 +63,7 @@ func (p *program) nextCommand() *cobra.Command {
 		Long:  nextHelp,
 		Example: `  ax next nightly-report
   ax next nightly-report -c config.yaml -n 10
+  ax next nightly-report --why
   ax next --cron '0 0 10 ? * MON-FRI' --timezone Asia/Shanghai --after 2026-01-01T00:00:00Z
   ax next --cron '0 0 2 ? * 6L' --calendar cn --on-closed next -c config.yaml
   echo '{"id": 1, "every": "36h", "anchor": "2026-01-01", "n": 3}' | ax next --stdin`,
@@ -67,15 +77,20 @@ func (p *program) nextCommand() *cobra.Command {
 	flags.StringVar(&f.Timezone, "timezone", "", "time zone of the schedule (default UTC)")
 	flags.StringVar(&f.Calendar, "calendar", "", "calendar of the configuration whose closed days are left out")
 	flags.StringVar((*string)(&f.OnClosed), "on-closed", "", "what becomes of times on closed days: skip, previous or next")
+	flags.StringVar(&f.Jitter, "jitter", "", "put each time off by less than this, by the name of the task and the time")
+	flags.StringArrayVar(&f.blackouts, "blackout", nil, "no times from one time of day up to another, such as 22:00-06:00; may be repeated")
+	flags.StringVar((*string)(&f.OnBlackout), "on-blackout", "", "what becomes of times in blackouts: skip, or after for their end")
 	flags.StringVar(&f.Anchor, "anchor", "", "time to which --every is aligned")
 	flags.IntVar(&f.count, "repeat-count", -1, "how often --every is repeated after its first time (default no end)")
 	flags.StringVar(&f.From, "from", "", "no times before this one")
 	flags.StringVar(&f.Until, "until", "", "only times before this one")
 	flags.StringVar(&f.After, "after", "", "times strictly after this one (default now)")
 	flags.IntVarP(&f.n, "number", "n", defaultTimes, "how many times")
+	flags.BoolVar(&f.Why, "why", false, "tell what becomes of each time at which the schedule would be due")
 	flags.BoolVar(&f.stdin, "stdin", false, "read schedules from the standard input, a JSON object a line")
 	c.MarkFlagsMutuallyExclusive("cron", "every", "at", "stdin")
 	p.complete(c, "on-closed", "skip", "previous", "next")
+	p.complete(c, "on-blackout", "skip", "after")
 	return c
 }
 
@@ -91,6 +106,9 @@ func (p *program) next(cmd *cobra.Command, f *nextFlags, tasks []string) error {
 	f.N = &f.n
 	if f.count >= 0 {
 		f.RepeatCount = &f.count
+	}
+	for _, clock := range f.blackouts {
+		f.Blackout = append(f.Blackout, blackoutWords{Time: clock})
 	}
 	source := &NextSource{Close: func() {}}
 	if cmd.Flags().Changed("config") {
@@ -123,6 +141,9 @@ func (p *program) nextOfHost(cmd *cobra.Command, f *nextFlags, tasks []string) e
 		return err
 	}
 	query := url.Values{"n": {strconv.Itoa(f.n)}}
+	if f.Why {
+		query.Set("why", "true")
+	}
 	if f.After != "" {
 		after, err := p.instant(f.After)
 		if err != nil {
@@ -135,7 +156,7 @@ func (p *program) nextOfHost(cmd *cobra.Command, f *nextFlags, tasks []string) e
 		if err := host.get(cmd.Context(), taskPath(task, "next"), query, &answer); err != nil {
 			return err
 		}
-		if err := p.showTimes(task, answer.Times, len(tasks) > 1); err != nil {
+		if err := p.showTimes(task, previewed{answer.Times, answer.Beyond, answer.Why}, len(tasks) > 1); err != nil {
 			return err
 		}
 	}
@@ -153,11 +174,11 @@ func (p *program) nextOfFile(ctx context.Context, source *NextSource, q question
 		if err != nil {
 			return err
 		}
-		times, err := source.times(ctx, task.Name, task.Schedule, after, n)
+		found, err := source.preview(ctx, task.Name, task.Schedule, span{after, n, q.Why})
 		if err != nil {
 			return fmt.Errorf("task %s: %w", name, err)
 		}
-		if err := p.showTimes(name, times, len(names) > 1); err != nil {
+		if err := p.showTimes(name, found, len(names) > 1); err != nil {
 			return err
 		}
 	}
@@ -166,71 +187,27 @@ func (p *program) nextOfFile(ctx context.Context, source *NextSource, q question
 
 // nextInline computes due times of the schedule that the flags give.
 func (p *program) nextInline(ctx context.Context, source *NextSource, q question) error {
-	times, err := source.answer(ctx, q, p.Now())
+	found, err := source.answer(ctx, q, p.Now())
 	if err != nil {
 		return usage(err)
 	}
-	return p.showTimes("", times, false)
+	return p.showTimes("", found, false)
 }
 
 // answer computes the due times that a question asks for.
-func (s *NextSource) answer(ctx context.Context, q question, now time.Time) ([]time.Time, error) {
+func (s *NextSource) answer(ctx context.Context, q question, now time.Time) (previewed, error) {
 	schedule, err := q.schedule()
 	if err != nil {
-		return nil, err
+		return previewed{}, err
 	}
 	zone, err := trigger.Zone(schedule.Timezone)
 	if err != nil {
-		return nil, err
+		return previewed{}, err
 	}
 	after, n, err := q.span(now, zone)
 	if err != nil {
-		return nil, err
+		return previewed{}, err
 	}
 	// The name decides what is random in a schedule.
-	return s.times(ctx, strings.Trim(string(q.ID), `"`), schedule, after, n)
-}
-
-// times computes n due times, or as many as there are.
-func (s *NextSource) times(ctx context.Context, task string, schedule ax.Schedule, after time.Time, n int) ([]time.Time, error) {
-	trig, err := trigger.Compile(trigger.Spec{
-		Schedule: schedule, Task: task, Calendars: s.Calendars, Plugins: s.Plugins, AnchorAt: after,
-	})
-	if err != nil {
-		return nil, err
-	}
-	var times []time.Time
-	for len(times) < n {
-		more, exhausted, err := trig.Next(ctx, after, time.Time{}, n-len(times))
-		if err != nil {
-			return nil, err
-		}
-		times = append(times, more...)
-		if exhausted || len(more) == 0 {
-			break
-		}
-		after = more[len(more)-1]
-	}
-	return times, nil
-}
-
-// showTimes writes the due times of a task, a line each.
-func (p *program) showTimes(task string, times []time.Time, named bool) error {
-	answer := struct {
-		Task string      `json:"task,omitempty"`
-		Next []time.Time `json:"next"`
-	}{task, append([]time.Time{}, times...)}
-	return p.show(answer, func() string {
-		var b strings.Builder
-		if named {
-			fmt.Fprintf(&b, "%s:\n", printable(task))
-		}
-		for _, t := range times {
-			fmt.Fprintf(&b, "%s (%s)\n", t.Format("2006-01-02 15:04:05 -07:00 Mon"), distance(t.Sub(p.Now())))
-		}
-		if len(times) == 0 {
-			b.WriteString("never\n")
-		}
-		return b.String()
-	})
+	return s.preview(ctx, strings.Trim(string(q.ID), `"`), schedule, span{after, n, q.Why})
 }

@@ -72,9 +72,9 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 // answer is a line of the output.
 type answer struct {
 	ID json.RawMessage `json:"id"`
-	// Next is nil if there is an Error, and empty for never.
-	Next  []time.Time `json:"next,omitzero"`
-	Error string      `json:"error,omitempty"`
+	// previewed holds nothing if there is an Error; its Next is empty for never.
+	previewed
+	Error string `json:"error,omitempty"`
 }
 
 // encodeAnswer returns an answer as a line. A time beyond the year 9999 has no
@@ -82,7 +82,7 @@ type answer struct {
 func encodeAnswer(a answer) []byte {
 	text, err := json.Marshal(a)
 	if err != nil {
-		a.Next, a.Error = nil, "a due time is beyond the year 9999"
+		a.previewed, a.Error = previewed{}, "a due time is beyond the year 9999"
 		text, _ = json.Marshal(a) // nothing is left in it that could fail
 	}
 	return append(text, '\n')
@@ -95,7 +95,7 @@ func (s *NextSource) answerLine(ctx context.Context, line []byte, fault error, n
 	defer func() {
 		// One line must not end the rest, also if it finds a fault of ours.
 		if caught := recover(); caught != nil {
-			a.Next, a.Error = nil, fmt.Sprintf("internal error: %v", caught)
+			a.previewed, a.Error = previewed{}, fmt.Sprintf("internal error: %v", caught)
 		}
 	}()
 	if fault != nil {
@@ -106,15 +106,12 @@ func (s *NextSource) answerLine(ctx context.Context, line []byte, fault error, n
 	if len(q.ID) > 0 {
 		a.ID = q.ID
 	}
-	var times []time.Time
 	if err == nil {
-		times, err = s.answer(ctx, q, now)
+		a.previewed, err = s.answer(ctx, q, now)
 	}
 	if err != nil {
-		a.Error = err.Error()
-		return a
+		a.previewed, a.Error = previewed{}, err.Error()
 	}
-	a.Next = append([]time.Time{}, times...)
 	return a
 }
 

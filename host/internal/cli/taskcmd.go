@@ -101,6 +101,10 @@ func (p *program) taskText(task api.TaskView) string {
 	}
 	f.add("from", p.clock(task.Schedule.From))
 	f.add("until", p.clock(task.Schedule.Until))
+	if len(task.Schedule.Blackouts) > 0 {
+		f.add("blackouts", fmt.Sprintf("%s (due times in them: %s)", strings.Join(task.Schedule.Blackouts, "; "), task.Schedule.OnBlackout))
+	}
+	f.add("jitter", task.Schedule.Jitter)
 	if task.Schedule.Calendar != "" {
 		f.add("calendar", fmt.Sprintf("%s (on closed days: %s)", task.Schedule.Calendar, task.Schedule.OnClosed))
 	}

@@ -193,7 +193,11 @@ func openNext(_ context.Context, path string) (*NextSource, error) {
 	if path == "bad.yaml" {
 		return nil, faults(path)
 	}
-	weekend, err := calendar.New(calendar.Spec{Name: "work", Weekly: []time.Weekday{1, 2, 3, 4, 5}})
+	holiday := calendar.OnDate(calendar.Date{Year: 2026, Month: time.May, Day: 1})
+	holiday.Name, holiday.Source, holiday.Covers = "Labour Day", "days.csv", 2026
+	weekend, err := calendar.New(calendar.Spec{
+		Name: "work", Weekly: []time.Weekday{1, 2, 3, 4, 5}, Closed: []calendar.Rule{holiday},
+	})
 	if err != nil {
 		return nil, err
 	}

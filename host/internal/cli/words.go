@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,12 +32,16 @@ type question struct {
 	Timezone    string          `json:"timezone"`
 	Calendar    string          `json:"calendar"`
 	OnClosed    ax.OnClosed     `json:"on_closed"`
+	Jitter      string          `json:"jitter"`
+	Blackout    []blackoutWords `json:"blackout"`
+	OnBlackout  ax.OnBlackout   `json:"on_blackout"`
 	Anchor      string          `json:"anchor"`
 	RepeatCount *int            `json:"repeat_count"`
 	From        string          `json:"from"`
 	Until       string          `json:"until"`
 	After       string          `json:"after"`
 	N           *int            `json:"n"`
+	Why         bool            `json:"why"`
 }
 
 type triggerWords struct {
@@ -45,11 +50,42 @@ type triggerWords struct {
 	Calendars []string        `json:"calendars"`
 }
 
+// blackoutWords is a blackout: "22:00-06:00", or an object.
+type blackoutWords struct {
+	Time     string   `json:"time"`
+	Weekdays wordList `json:"weekdays"`
+	Calendar string   `json:"calendar"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *blackoutWords) UnmarshalJSON(text []byte) error {
+	if json.Unmarshal(text, &b.Time) == nil {
+		return nil
+	}
+	type plain blackoutWords
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode((*plain)(b))
+}
+
+// wordList is a list of texts, or one.
+type wordList []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *wordList) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*w = wordList{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(w))
+}
+
 // schedule reads the words.
 func (q question) schedule() (ax.Schedule, error) {
 	s := ax.Schedule{
 		Cron: q.Cron, Timezone: q.Timezone, Calendar: q.Calendar,
-		OnClosed: q.OnClosed, RepeatCount: q.RepeatCount,
+		OnClosed: q.OnClosed, RepeatCount: q.RepeatCount, OnBlackout: q.OnBlackout,
 	}
 	if s.Timezone == "" {
 		s.Timezone = "UTC"
@@ -62,6 +98,17 @@ func (q question) schedule() (ax.Schedule, error) {
 		if s.Every, err = every(q.Every); err != nil {
 			return s, err
 		}
+	}
+	if s.Jitter, err = durationOf("jitter", q.Jitter); err != nil {
+		return s, err
+	}
+	for _, words := range q.Blackout {
+		b, err := config.ParseBlackout(words.Time, words.Weekdays)
+		if err != nil {
+			return s, fmt.Errorf("blackout: %w", err)
+		}
+		b.Calendar = words.Calendar
+		s.Blackouts = append(s.Blackouts, b)
 	}
 	if q.Trigger != nil {
 		if q.Trigger.Use == "" {
@@ -86,12 +133,21 @@ func (q question) schedule() (ax.Schedule, error) {
 // every reads an interval. Zero is refused here, since in ax.Schedule it means
 // that there is no interval.
 func every(text string) (time.Duration, error) {
+	d, err := durationOf("every", text)
+	if err == nil && d == 0 {
+		err = fmt.Errorf("every: %s is no interval to repeat a task in", text)
+	}
+	return d, err
+}
+
+// durationOf reads the duration of a key; an empty one is 0.
+func durationOf(key, text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
 	d, err := pluginapi.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("every: %w", err)
-	}
-	if d == 0 {
-		return 0, fmt.Errorf("every: %s is no interval to repeat a task in", text)
+		return 0, fmt.Errorf("%s: %w", key, err)
 	}
 	return d.Std(), nil
 }

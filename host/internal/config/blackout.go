@@ -43,7 +43,7 @@ func blackouts(to *[]ax.Blackout) rule {
 			if len(d.faults) > before || item.Kind == 0 || isNull(item) {
 				continue
 			}
-			b, err := newBlackout(clock, days)
+			b, err := ParseBlackout(clock, days)
 			switch {
 			case len(given) == 0:
 				d.fault(at, "a blackout needs one of the keys time, weekdays and calendar")
@@ -61,8 +61,9 @@ func blackouts(to *[]ax.Blackout) rule {
 	return r
 }
 
-// newBlackout reads the parts of a blackout, each of which may be missing.
-func newBlackout(clock string, days []string) (ax.Blackout, error) {
+// ParseBlackout reads the time of day and the weekdays of a blackout as the
+// configuration has them, each of which may be missing.
+func ParseBlackout(clock string, days []string) (ax.Blackout, error) {
 	b := ax.Blackout{To: 24 * time.Hour}
 	if clock != "" {
 		from, to, isRange := strings.Cut(clock, "-")

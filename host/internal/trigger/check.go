@@ -23,8 +23,8 @@ const maxJitter = 24 * time.Hour
 
 // FieldError is one fault of a schedule.
 type FieldError struct {
-	// Field is the key as the configuration spells it: cron, every, anchor,
-	// repeat_count, at, trigger, timezone, from, until, calendar, on_closed,
+	// Field is the key as the configuration spells it: cron, every, delay,
+	// anchor, repeat_count, at, trigger, timezone, from, until, calendar, on_closed,
 	// calendars, blackout, on_blackout or jitter; empty for the schedule as a
 	// whole.
 	Field string
@@ -111,7 +111,7 @@ func inspect(s ax.Schedule, calendars map[string]*calendar.Calendar) (*time.Loca
 		if len(kinds) > 1 {
 			problem = "has " + strings.Join(kinds, " and ")
 		}
-		errs = append(errs, fault("", "the schedule "+problem, "give exactly one of cron, every, at and trigger"))
+		errs = append(errs, fault("", "the schedule "+problem, "give exactly one of cron, every, delay, at and trigger"))
 	}
 	zone, err := Zone(s.Timezone)
 	if err != nil {
@@ -130,14 +130,14 @@ func inspect(s ax.Schedule, calendars map[string]*calendar.Calendar) (*time.Loca
 	return zone, errors.Join(errs...)
 }
 
-// kindsOf names what the schedule says of cron, every, at and trigger.
+// kindsOf names what the schedule says of cron, every, delay, at and trigger.
 func kindsOf(s ax.Schedule) []string {
 	var kinds []string
 	for _, kind := range []struct {
 		name  string
 		given bool
 	}{
-		{"cron", s.Cron != ""}, {"every", s.Every != 0}, {"at", !s.At.IsZero()}, {"trigger", s.Trigger != nil},
+		{"cron", s.Cron != ""}, {"every", s.Every != 0}, {"delay", s.Delay != 0}, {"at", !s.At.IsZero()}, {"trigger", s.Trigger != nil},
 	} {
 		if kind.given {
 			kinds = append(kinds, kind.name)
@@ -164,6 +164,10 @@ func narrowing(s ax.Schedule) string {
 
 func inspectInterval(s ax.Schedule) []error {
 	var errs []error
+	if s.Delay < 0 || s.Delay > 0 && s.Delay < minPeriod || s.Delay%time.Microsecond != 0 {
+		errs = append(errs, fault("delay", fmt.Sprintf("%v is no time to wait between runs", s.Delay),
+			"write a positive duration with a unit, such as 90s or 5m, of whole microseconds and at least 1ms"))
+	}
 	if s.Every == 0 {
 		if !s.Anchor.IsZero() {
 			errs = append(errs, fault("anchor", "belongs to every only", "remove it or write every"))

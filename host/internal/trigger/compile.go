@@ -51,6 +51,16 @@ func Compile(spec Spec) (*Timetable, error) {
 	if t.shape, err = newShape(spec, zone); err != nil {
 		return nil, err
 	}
+	if s.Delay > 0 {
+		d := delayed{delay: s.Delay, free: blackouts{zone: zone, closed: spec.Calendars[s.Calendar]}}
+		if t.shape != nil {
+			if t.shape.blackouts != nil {
+				d.free.list = t.shape.blackouts.list
+			}
+			t.shape = &shape{from: s.From, until: s.Until, lists: t.shape.lists}
+		}
+		t.base = d
+	}
 	if t.base != nil {
 		t.staged = t.shape.around(t.base)
 	}
@@ -113,6 +123,8 @@ func builtinSource(spec Spec, zone *time.Location) (source, error) {
 		return cronTimes{schedule}, nil
 	case !s.At.IsZero():
 		return oneShot{at: s.At.In(zone)}, nil
+	case s.Delay > 0:
+		return delayed{delay: s.Delay, free: blackouts{zone: zone}}, nil
 	}
 	i := interval{anchor: time.Unix(0, 0), period: s.Every}
 	if s.RepeatCount != nil {

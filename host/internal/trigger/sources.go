@@ -58,3 +58,14 @@ func (i interval) next(after time.Time) (time.Time, error) {
 	}
 	return after.Add(i.period - time.Duration(rest)).In(i.anchor.Location()), nil
 }
+
+// delayed is due a fixed time after it was asked, which is when the run before
+// has ended, or as soon after as calendar and blackouts let it.
+type delayed struct {
+	delay time.Duration
+	free  blackouts
+}
+
+func (d delayed) next(after time.Time) (time.Time, error) {
+	return d.free.end(after.Add(d.delay)), nil
+}

@@ -97,6 +97,16 @@ func TestNext(t *testing.T) {
 			spec:  Spec{Schedule: ax.Schedule{Cron: "0 0 8 ? * SAT", Calendar: "work", OnClosed: ax.ClosedNext, Until: at("2026-01-12T08:00:00Z")}},
 			after: "2026-01-01T00:00:00Z", max: 9, want: []string{"2026-01-05T08:00:00Z"}, exhausted: true,
 		},
+		{
+			name: "a delay counts from what it is asked with", spec: Spec{Schedule: ax.Schedule{Delay: 90 * time.Second}},
+			after: "2026-01-01T00:00:07Z", max: 2, want: []string{"2026-01-01T00:01:37Z", "2026-01-01T00:03:07Z"},
+		},
+		{
+			name: "a delay waits for an open day without a blackout", spec: Spec{Schedule: ax.Schedule{
+				Delay: time.Hour, Calendar: "work", OnClosed: ax.ClosedPrevious, Jitter: time.Minute, Blackouts: []ax.Blackout{{To: 6 * time.Hour}},
+			}},
+			after: "2026-01-02T23:30:00Z", max: 2, want: []string{"2026-01-05T06:00:00Z", "2026-01-05T07:00:00Z"},
+		},
 		{name: "none asked for", spec: Spec{Schedule: ax.Schedule{Cron: "* * * * * ?"}}, after: "2026-01-01T00:00:00Z"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 type Backend struct {
 	OnTasks       func(ctx context.Context, q api.TaskQuery) ([]api.TaskView, error)
 	OnTask        func(ctx context.Context, name string) (api.TaskView, error)
-	OnNextTimes   func(ctx context.Context, name string, after time.Time, n int) ([]time.Time, error)
+	OnNext        func(ctx context.Context, name string, q api.NextQuery) (api.NextTimes, error)
 	OnRun         func(ctx context.Context, name string, o api.RunOptions) (ax.InstanceID, error)
 	OnPause       func(ctx context.Context, name string, until time.Time, actor string) error
 	OnResume      func(ctx context.Context, name, actor string) error
@@ -56,12 +56,12 @@ func (b *Backend) Task(ctx context.Context, name string) (api.TaskView, error) {
 	return b.OnTask(ctx, name)
 }
 
-// NextTimes implements api.Backend.
-func (b *Backend) NextTimes(ctx context.Context, name string, after time.Time, n int) ([]time.Time, error) {
-	if b.OnNextTimes == nil {
-		return nil, missing("task", name)
+// Next implements api.Backend.
+func (b *Backend) Next(ctx context.Context, name string, q api.NextQuery) (api.NextTimes, error) {
+	if b.OnNext == nil {
+		return api.NextTimes{}, missing("task", name)
 	}
-	return b.OnNextTimes(ctx, name, after, n)
+	return b.OnNext(ctx, name, q)
 }
 
 // Run implements api.Backend.

@@ -20,7 +20,9 @@ func sampleTasks() []api.TaskView {
 				Labels: map[string]string{"team": "finance"}, Enabled: true,
 				Schedule: ax.Schedule{
 					Cron: "0 0 2 * * ?", Timezone: "Asia/Shanghai", Calendar: "cn", OnClosed: ax.ClosedNext,
-					From: now.AddDate(-1, 0, 0), Until: now.AddDate(1, 0, 0),
+					From: now.AddDate(-1, 0, 0), Until: now.AddDate(1, 0, 0), Jitter: 30 * time.Second,
+					Blackouts:  []ax.Blackout{{From: 22 * time.Hour, To: 90 * time.Minute}, {To: 24 * time.Hour, Calendar: "year-end"}},
+					OnBlackout: ax.BlackoutAfter,
 				},
 				Job: ax.Use{Name: "exec"}, Timeout: 90 * time.Second, Retry: ax.DefaultRetry(), Concurrency: 1,
 				Overlap: ax.OverlapSkip, Misfire: ax.Misfire{Policy: ax.MisfireOnce}, Notify: ax.Notify{To: []string{"ops"}},

@@ -34,15 +34,11 @@ func Sample() (*Backend, *Changes) {
 		}
 		return api.TaskView{}, missing("task", name)
 	}
-	b.OnNextTimes = func(ctx context.Context, name string, _ time.Time, n int) ([]time.Time, error) {
+	b.OnNext = func(ctx context.Context, name string, q api.NextQuery) (api.NextTimes, error) {
 		if _, err := b.OnTask(ctx, name); err != nil {
-			return nil, err
+			return api.NextTimes{}, err
 		}
-		times := make([]time.Time, n)
-		for i := range times {
-			times[i] = Noon().AddDate(0, 0, i+1)
-		}
-		return times, nil
+		return sampleNext(q), nil
 	}
 	b.OnInstances = func(_ context.Context, f ax.InstanceFilter) ([]ax.Instance, error) {
 		return instances[:min(len(instances), f.Limit)], nil
