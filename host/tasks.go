@@ -174,3 +174,7 @@ func (p plans) LoadState(ctx context.Context, task *ax.Task) (ax.TaskState, erro
 func (p plans) SetPaused(ctx context.Context, id ax.TaskID, paused bool, until time.Time, by string) error {
 	return p.Store.SetPaused(ctx, store.PauseParams{Task: id, Paused: paused, Until: until, Actor: by, Now: time.Now()})
 }
+
+func (p plans) SetParked(ctx context.Context, id ax.TaskID, reason string) error {
+	return p.Store.SetParked(ctx, store.ParkParams{Task: id, Reason: reason, Now: time.Now()})
+}

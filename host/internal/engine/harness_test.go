@@ -295,6 +295,10 @@ func (p plans) SetPaused(ctx context.Context, id ax.TaskID, paused bool, until t
 	return p.Store.SetPaused(ctx, store.PauseParams{Task: id, Paused: paused, Until: until, Actor: by, Now: time.Now()})
 }
 
+func (p plans) SetParked(ctx context.Context, id ax.TaskID, reason string) error {
+	return p.Store.SetParked(ctx, store.ParkParams{Task: id, Reason: reason, Now: time.Now()})
+}
+
 // remote is a plugin's trigger under a test's control.
 type remote func(after time.Time, n int) ([]time.Time, bool, error)
 

@@ -60,10 +60,45 @@ type pauseDetail struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// SetParked writes why a task cannot be scheduled, empty if it can.
-func (s *Store) SetParked(ctx context.Context, task ax.TaskID, reason string) error {
-	return s.execOne(ctx, fmt.Sprintf("set the parking of task %d", task),
-		"UPDATE ax_task SET parked = ? WHERE id = ? AND deleted_at IS NULL", Cut(reason, MaxMessage), int64(task))
+// ParkParams parks a task or lets it go on.
+type ParkParams struct {
+	Task ax.TaskID
+	// Reason says why it cannot be scheduled, empty if it can.
+	Reason string
+	Now    time.Time // for the audit trail
+}
+
+// ParkActor is who parks tasks, in the audit trail.
+const ParkActor = "the host"
+
+// SetParked parks a task or lets it go on, and says so in the audit trail if
+// that changed anything. It returns ErrNotFound for a task that is not there.
+func (s *Store) SetParked(ctx context.Context, p ParkParams) error {
+	reason := Cut(p.Reason, MaxMessage)
+	return s.writeTx(ctx, fmt.Sprintf("set the parking of task %d", p.Task), func(tx *sql.Tx) error {
+		var app, name, before string
+		err := tx.QueryRowContext(ctx, s.sql("SELECT app, name, parked FROM ax_task WHERE id = ? AND deleted_at IS NULL"),
+			int64(p.Task)).Scan(&app, &name, &before)
+		if err != nil || before == reason {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, s.sql("UPDATE ax_task SET parked = ? WHERE id = ?"), reason, int64(p.Task)); err != nil {
+			return err
+		}
+		row := ax.AuditRow{At: p.Now, App: app, Actor: ParkActor, Action: "task.unpark", Object: name}
+		if reason != "" {
+			row.Action = "task.park"
+			if row.Detail, err = plainJSON(parkDetail{reason}); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, s.sql(insertAudit), auditArgs(row)...)
+		return err
+	})
+}
+
+type parkDetail struct {
+	Reason string `json:"reason"`
 }
 
 // SetFailures writes the count of failed instances in a row. Where an instance

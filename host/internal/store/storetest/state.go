@@ -44,15 +44,26 @@ func statePause(b *bed) {
 
 func statePark(b *bed) {
 	b.apply(Task(app, "t", noon))
-	id := ax.NewTaskID(app, "t")
-	b.must(b.s.SetParked(b.Context(), id, strings.Repeat("长", 1000)))
+	park := store.ParkParams{Task: ax.NewTaskID(app, "t"), Reason: strings.Repeat("长", 1000), Now: noon}
+	b.must(b.s.SetParked(b.Context(), park))
+	b.must(b.s.SetParked(b.Context(), park)) // again: no change, no audit row
 	got := b.task("t").Parked
 	if len(got) > store.MaxMessage || !strings.HasPrefix(got, "长长") || !strings.Contains(got, "bytes cut") {
 		b.Errorf("long reason became %d bytes: %.30s", len(got), got)
 	}
-	b.must(b.s.SetParked(b.Context(), id, ""))
+	park.Reason = ""
+	b.must(b.s.SetParked(b.Context(), park))
 	equal(b, "parked", b.task("t").Parked, "")
-	b.wantErr(b.s.SetParked(b.Context(), 42, "x"), store.ErrNotFound)
+	trail, err := b.s.AuditTrail(b.Context(), ax.AuditFilter{App: app, Object: "t"})
+	b.must(err)
+	equal(b, "rows in the trail", len(trail), 3)
+	equal(b, "newest", trail[0].Action, "task.unpark")
+	equal(b, "before it", trail[1].Action+" by "+trail[1].Actor, "task.park by the host")
+	if !strings.HasPrefix(string(trail[1].Detail), `{"reason":"长长`) {
+		b.Errorf("its detail: %.30s", trail[1].Detail)
+	}
+	park.Task = 42
+	b.wantErr(b.s.SetParked(b.Context(), park), store.ErrNotFound)
 }
 
 func stateFailures(b *bed) {

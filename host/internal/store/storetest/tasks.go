@@ -138,7 +138,7 @@ func taskRevival(b *bed) {
 	row := Task(app, "t", noon)
 	b.apply(row)
 	b.must(b.s.ApplyTasks(b.Context(), store.ApplyParams{App: app, Actor: "adam", Now: noon, Delete: []ax.TaskID{row.ID}}))
-	b.wantErr(b.s.SetParked(b.Context(), row.ID, "x"), store.ErrNotFound)
+	b.wantErr(b.s.SetParked(b.Context(), store.ParkParams{Task: row.ID, Reason: "x"}), store.ErrNotFound)
 	row.NextAt = noon.Add(time.Hour)
 	b.apply(row)
 	got := b.task("t")
