@@ -7,6 +7,7 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/pluginhost"
+	"github.com/axsched/ax/pluginapi/calendar"
 )
 
 func (b backend) Plugins(context.Context) ([]api.PluginView, error) {
@@ -37,7 +38,7 @@ func (b backend) Health(ctx context.Context) api.Health {
 	h := b.h
 	cfg := h.live.Load().cfg
 	health := api.Health{
-		Status: api.HealthOK, Version: h.opts.Version, App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation,
+		Version: h.opts.Version, App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation,
 		StartedAt: h.startedAt, UptimeSeconds: int64(time.Since(h.startedAt).Seconds()), Database: "sqlite", DatabaseOK: true,
 	}
 	health.Running, health.QueueDepth = h.executor.Counts()
@@ -45,6 +46,7 @@ func (b backend) Health(ctx context.Context) api.Health {
 		health.Status = to
 		health.Reasons = append(health.Reasons, reason)
 	}
+	health.Status, health.Reasons = gapHealth(cfg.Gaps(calendar.DateOf(time.Now())))
 	for _, v := range h.engine.Views("") {
 		health.Tasks++
 		if v.Row.Parked != "" {

@@ -140,6 +140,9 @@ func (h *Host) Start(ctx context.Context) (err error) {
 		}
 	}
 	cfg := h.live.Load().cfg
+	for _, w := range cfg.Warnings {
+		h.log.Warn(w.String())
+	}
 	h.log.Info("host started", "version", h.opts.Version, "app", cfg.App, "node", cfg.Node,
 		"tasks", len(cfg.Tasks), "api", h.Address(), "data", cfg.DataDir)
 	return nil

@@ -174,7 +174,8 @@ type Message struct {
 	Node string `json:"node"`
 	Task string `json:"task"`
 	// Event is failed, timeout, lost, missed, skipped, slow, parked, recovered
-	// or test.
+	// or test; or calendar, if the lists of holidays of a calendar end: Task then
+	// is the word calendar and its name.
 	Event    string `json:"event"`
 	Severity string `json:"severity"` // info, warning or error
 	Title    string `json:"title"`

@@ -16,6 +16,8 @@ const (
 	skipped   = "skipped"
 	parked    = "parked"
 	recovered = "recovered"
+	// calendarEnds is about a calendar in the place of a task.
+	calendarEnds = "calendar"
 )
 
 // Names of what is no event for people but bears on others.
@@ -58,7 +60,7 @@ func eventOf(h ax.Happening, redact func(string) string) (event, bool) {
 		default:
 			return ev, false
 		}
-	case ax.DueMissed, ax.DueSkipped, ax.TaskParked, ax.TaskUnparked:
+	case ax.DueMissed, ax.DueSkipped, ax.TaskParked, ax.TaskUnparked, ax.CalendarEnds:
 		ev.name = string(h.What)
 	default:
 		return ev, false
@@ -82,7 +84,7 @@ func severity(name string) string {
 	switch name {
 	case recovered:
 		return "info"
-	case missed, skipped:
+	case missed, skipped, calendarEnds:
 		return "warning"
 	}
 	return "error"

@@ -57,13 +57,14 @@ func cut(s string, limit int) string {
 
 // phrases say what became of a task, once and several times.
 var phrases = map[string][2]string{
-	failed:    {"failed", "failed %d times"},
-	timeout:   {"timed out", "timed out %d times"},
-	lost:      {"lost a run", "lost %d runs"},
-	missed:    {"missed a due time", "missed due times %d times"},
-	skipped:   {"skipped a due time", "skipped %d due times"},
-	parked:    {"is parked", "was parked %d times"},
-	recovered: {"recovered", "recovered %d times"},
+	failed:       {"failed", "failed %d times"},
+	timeout:      {"timed out", "timed out %d times"},
+	lost:         {"lost a run", "lost %d runs"},
+	missed:       {"missed a due time", "missed due times %d times"},
+	skipped:      {"skipped a due time", "skipped %d due times"},
+	parked:       {"is parked", "was parked %d times"},
+	recovered:    {"recovered", "recovered %d times"},
+	calendarEnds: {"lacks a list of holidays", "lacks a list of holidays, as said %d times"},
 }
 
 func (t *tally) phrase() string {
@@ -91,7 +92,11 @@ func (r *row) title(lead *tally) string {
 
 // text tells all, in lines for people.
 func (r *row) text(lead *tally, zone *time.Location) string {
-	lines := []string{fmt.Sprintf("Task %s of app %s %s", r.task, r.App, lead.sentence(zone))}
+	subject := "Task "
+	if lead.Event == calendarEnds {
+		subject = "The " // its name says that it is a calendar
+	}
+	lines := []string{fmt.Sprintf("%s%s of app %s %s", subject, r.task, r.App, lead.sentence(zone))}
 	for i := range r.facts.Tallies {
 		if t := &r.facts.Tallies[i]; t.Event != lead.Event {
 			lines = append(lines, "It "+t.sentence(zone))

@@ -120,6 +120,8 @@ It missed a due time at 2026-03-01 10:00:00 CST: 5 due times missed: late.`, "sk
 			r.gather(&event{name: parked, at: at, text: "no plugin"})
 			r.unpark(later(2))
 		}, "report was parked", `Task report of app shop was parked at 2026-03-01 10:00:00 CST: no plugin. It goes on since 10:02:00.`, "parked", "error", 1},
+		{"a calendar in a task's place", func(r *row) { r.gather(&event{name: calendarEnds, at: at, text: "add the list for 2027"}) },
+			"report lacks a list of holidays", `The report of app shop lacks a list of holidays at 2026-03-01 10:00:00 CST: add the list for 2027.`, "calendar", "warning", 1},
 	}
 	zone, err := time.LoadLocation("Asia/Shanghai")
 	if err != nil {

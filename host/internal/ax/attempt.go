@@ -67,7 +67,7 @@ type Happening struct {
 	// Outcome and WillRetry are set for attempt_ended.
 	Outcome   Outcome
 	WillRetry bool
-	// Text says why, for missed, skipped, parked.
+	// Text says why, for missed, skipped, parked and calendar.
 	Text string
 }
 
@@ -82,4 +82,7 @@ const (
 	DueSkipped     HappeningKind = "skipped"
 	TaskParked     HappeningKind = "parked"
 	TaskUnparked   HappeningKind = "unparked"
+	// CalendarEnds: the lists of holidays of a calendar end. Task stands for the
+	// calendar, not for a task.
+	CalendarEnds HappeningKind = "calendar"
 )

@@ -132,8 +132,12 @@ func (p *program) healthCommand() *cobra.Command {
 func (p *program) healthText(h api.Health) string {
 	var f fields
 	f.add("status", string(h.Status))
+	label := "because"
+	if h.Status == api.HealthOK {
+		label = "but soon"
+	}
 	for _, reason := range h.Reasons {
-		f.add("because", reason)
+		f.add(label, reason)
 	}
 	f.add("version", h.Version)
 	f.add("app", h.App)
