@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/notice"
+	"github.com/axsched/ax/plugins/internal/webcall"
+)
+
+// maxQuote is how much of a server's words goes into errors, in runes.
+const maxQuote = 300
+
+// errSlow is the cause that ends a dialogue after the timeout setting.
+var errSlow = errors.New("the mail server did not finish within the timeout")
+
+// notifier sends messages to one list of recipients.
+type notifier struct {
+	letters  letters
+	server   server
+	scrubber webcall.Scrubber
+	log      *slog.Logger
+	partial  partial
+}
+
+func newNotifier(cfg settings, env pluginapi.Env, now func() time.Time) (*notifier, error) {
+	addresses, addressErr := cfg.parse()
+	templates, templateErr := newTemplates(&cfg)
+	config, tlsErr := cfg.config()
+	if err := errors.Join(cfg.check(), addressErr, templateErr, tlsErr); err != nil {
+		return nil, err
+	}
+	n := &notifier{
+		letters:  letters{addresses, templates, cfg.Lang, now},
+		scrubber: webcall.NewScrubber(secretsOf(&cfg)...), log: env.Log,
+	}
+	var once sync.Once
+	n.server = server{settings: &cfg, tls: config, warn: func() {
+		if !isLoopback(cfg.Host) {
+			once.Do(func() { n.log.Warn("mail goes to the server without encryption", "server", cfg.address()) })
+		}
+	}}
+	return n, nil
+}
+
+// secretsOf lists the password and the ways in which SMTP writes it.
+func secretsOf(cfg *settings) []string {
+	encode := base64.StdEncoding.EncodeToString
+	return []string{
+		cfg.Password,
+		encode([]byte(cfg.Password)),
+		encode([]byte("\x00" + cfg.Username + "\x00" + cfg.Password)),
+	}
+}
+
+// Notify implements pluginapi.Notifier. If the server takes the letter for some
+// recipients only, those whom it refuses for now make a temporary error, and
+// only they get the letter when it is sent again.
+func (n *notifier) Notify(ctx context.Context, msg pluginapi.Message) error {
+	letter, err := n.letters.write(msg)
+	if err != nil {
+		return pluginapi.Permanent(err)
+	}
+	a := n.letters.addresses
+	e := envelope{from: a.from.Address, to: n.partial.rest(msg.ID, a.everybody())}
+	dialogue, cancel := context.WithTimeoutCause(ctx, n.server.Timeout.Std(), errSlow)
+	defer cancel()
+	refused, err := n.server.send(dialogue, e, letter)
+	if err != nil {
+		return n.failure(ctx, dialogue, refused, err)
+	}
+	var errs []error
+	var waiting []string
+	for _, r := range refused {
+		if isPermanent(r.err) {
+			n.log.Warn("a recipient will not get this mail", "recipient", r.recipient, "error", n.scrub(r.err), "message", msg.ID)
+			continue
+		}
+		waiting = append(waiting, r.recipient)
+		errs = append(errs, n.scrub(r.err))
+	}
+	n.partial.keep(msg.ID, waiting)
+	if len(waiting) > 0 {
+		return n.named(fmt.Errorf("delivered to %d of %d recipients: %w", len(e.to)-len(refused), len(e.to), errors.Join(errs...)))
+	}
+	return nil
+}
+
+// failure explains why nobody got the letter. ctx is the caller's, dialogue ends
+// with it or with the timeout of the settings.
+func (n *notifier) failure(ctx, dialogue context.Context, refused []refusal, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return n.named(context.Cause(ctx))
+	case dialogue.Err() != nil:
+		return n.named(fmt.Errorf("%w of %v: %w", errSlow, n.server.Timeout, n.scrub(err)))
+	}
+	permanent := isPermanent(err)
+	if len(refused) > 0 { // for good only if that holds for each
+		permanent = !slices.ContainsFunc(refused, func(r refusal) bool { return !isPermanent(r.err) })
+	}
+	err = n.named(n.scrub(err))
+	if permanent {
+		return pluginapi.Permanent(err)
+	}
+	return err
+}
+
+// named puts the server before an error.
+func (n *notifier) named(err error) error {
+	return fmt.Errorf("mail server %s: %w", n.server.address(), err)
+}
+
+// scrub makes one line without secrets of an error with a server's words.
+func (n *notifier) scrub(err error) error {
+	return errors.New(notice.OneLine(n.scrubber.Scrub(err.Error()), maxQuote))
+}
