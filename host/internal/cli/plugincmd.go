@@ -19,6 +19,9 @@ func (p *program) addClientCommands(root *cobra.Command) {
 		p.backfillCommand(),
 		p.pluginsCommand(), p.reloadCommand(), p.healthCommand(),
 	)
+	if p.OpenNext != nil {
+		root.AddCommand(p.simulateCommand())
+	}
 }
 
 func (p *program) pluginsCommand() *cobra.Command {

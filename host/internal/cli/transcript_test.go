@@ -203,8 +203,10 @@ func openNext(_ context.Context, path string) (*NextSource, error) {
 	}
 	return &NextSource{
 		Tasks: []ax.Task{
-			{Name: "nightly", Schedule: ax.Schedule{Cron: "0 0 2 * * ?", Timezone: "Asia/Shanghai", Calendar: "work", OnClosed: ax.ClosedSkip}},
-			{Name: "once", Schedule: ax.Schedule{At: apitest.Noon(), Timezone: "Asia/Shanghai"}},
+			{Name: "nightly", Enabled: true, Schedule: ax.Schedule{Cron: "0 0 2 * * ?", Timezone: "Asia/Shanghai", Calendar: "work", OnClosed: ax.ClosedSkip}},
+			{Name: "once", Enabled: true, Schedule: ax.Schedule{At: apitest.Noon(), Timezone: "Asia/Shanghai"}},
+			{Name: "hourly", Enabled: true, Schedule: ax.Schedule{Cron: "0 0 * * * ?", Timezone: "UTC"}},
+			{Name: "off", Schedule: ax.Schedule{Every: time.Second, Timezone: "UTC"}},
 		},
 		Calendars: map[string]*calendar.Calendar{"work": weekend},
 		Close:     func() {},

@@ -22,10 +22,10 @@ func workdays(t testing.TB) *calendar.Calendar {
 	return c
 }
 
-func compile(t testing.TB, s ax.Schedule) *trigger.Timetable {
+func compile(t testing.TB, name string, s ax.Schedule) *trigger.Timetable {
 	t.Helper()
 	s.Timezone = "UTC"
-	table, err := trigger.Compile(trigger.Spec{Schedule: s, Task: "t", Calendars: map[string]*calendar.Calendar{"work": workdays(t)}, AnchorAt: monday})
+	table, err := trigger.Compile(trigger.Spec{Schedule: s, Task: name, Calendars: map[string]*calendar.Calendar{"work": workdays(t)}, AnchorAt: monday})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestWhy(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			table := compile(t, tc.s)
+			table := compile(t, "t", tc.s)
 			times, err := Next(t.Context(), table, monday, tc.n)
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +96,7 @@ func TestWhy(t *testing.T) {
 // TestWhyEnds: a schedule that is never due has a trail without an end.
 func TestWhyEnds(t *testing.T) {
 	t.Parallel()
-	table := compile(t, ax.Schedule{Cron: "0/5 * * ? * SAT", Calendar: "work"})
+	table := compile(t, "t", ax.Schedule{Cron: "0/5 * * ? * SAT", Calendar: "work"})
 	times, err := Next(t.Context(), table, monday, 5)
 	if err != nil || len(times) > 0 {
 		t.Fatal(times, err)
@@ -109,7 +109,7 @@ func TestWhyEnds(t *testing.T) {
 
 func TestUnlisted(t *testing.T) {
 	t.Parallel()
-	table := compile(t, ax.Schedule{Cron: "0 0 8 4 1 ?", Calendar: "work", OnClosed: ax.ClosedNext})
+	table := compile(t, "t", ax.Schedule{Cron: "0 0 8 4 1 ?", Calendar: "work", OnClosed: ax.ClosedNext})
 	times, err := Next(t.Context(), table, monday.AddDate(-1, 0, 0), 3)
 	if err != nil {
 		t.Fatal(err)

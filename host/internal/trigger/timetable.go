@@ -112,6 +112,14 @@ func (s *shape) forbids(at time.Time) bool {
 		s.closed != nil && !s.closed.days.IsOpen(calendar.DateOf(at.In(s.closed.zone)))
 }
 
+// Zone returns the zone of the schedule, in which the due times are.
+func (t *Timetable) Zone() *time.Location { return t.zone }
+
+// Narrowed reports whether a calendar or a blackout has a say in the due times.
+func (t *Timetable) Narrowed() bool {
+	return t.shape != nil && (t.shape.closed != nil || t.shape.blackouts != nil)
+}
+
 // Beyond returns the calendars of the schedule that have no list for the year
 // of a due time: what they say about it rests on patterns alone.
 func (t *Timetable) Beyond(due time.Time) []*calendar.Calendar {
