@@ -95,6 +95,7 @@ func New(opts Options) (*Host, error) {
 		changed:     make(chan struct{}, 1), quit: make(chan struct{}),
 	}
 	h.runs.log = func() hclog.Logger { return h.log }
+	defer thrifty()()
 	cfg, err := loadConfig(opts.Config)
 	if err != nil {
 		return nil, err
@@ -127,6 +128,7 @@ func (h *Host) Address() string {
 // an error nothing is left behind.
 func (h *Host) Start(ctx context.Context) (err error) {
 	h.startedAt = time.Now()
+	defer thrifty()()
 	defer func() {
 		if err != nil {
 			h.undo()
@@ -145,6 +147,7 @@ func (h *Host) Start(ctx context.Context) (err error) {
 	}
 	h.log.Info("host started", "version", h.opts.Version, "app", cfg.App, "node", cfg.Node,
 		"tasks", len(cfg.Tasks), "api", h.Address(), "data", cfg.DataDir)
+	release()
 	return nil
 }
 

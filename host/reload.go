@@ -21,10 +21,22 @@ type Report struct {
 func (h *Host) Reload(ctx context.Context, actor string) (Report, error) {
 	h.reload.Lock()
 	defer h.reload.Unlock()
-	cfg, err := loadConfig(h.opts.Config)
+	cfg, err := h.loadAgain()
 	if err != nil {
 		return Report{}, err
 	}
+	return h.putInForce(ctx, cfg, actor)
+}
+
+// loadAgain reads the configuration; h.reload is held.
+func (h *Host) loadAgain() (*config.Config, error) {
+	defer thrifty()()
+	return loadConfig(h.opts.Config)
+}
+
+func (h *Host) putInForce(ctx context.Context, cfg *config.Config, actor string) (Report, error) {
+	defer release()
+	defer thrifty()()
 	h.redactor.Set(cfg.Secrets)
 	if err := h.refuse(cfg.CheckComponents(h.catalog())); err != nil {
 		return Report{}, err

@@ -21,13 +21,13 @@ import (
 type live struct {
 	cfg *config.Config
 	// entries holds what the engine got, by task.
-	entries map[string]engine.Entry
+	entries map[string]*engine.Entry
 }
 
 // changes is how a new configuration differs from the rows of the database.
 type changes struct {
 	entries []engine.Entry
-	upsert  []ax.TaskRow
+	upsert  []ax.TaskRow // those that differ
 	remove  []ax.TaskID
 	added   int
 	changed int
@@ -40,36 +40,50 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[ax.TaskID]ax.TaskRow, len(rows))
-	for _, row := range rows {
-		known[row.ID] = row
+	known := make(map[ax.TaskID]*ax.TaskRow, len(rows))
+	for i := range rows {
+		known[rows[i].ID] = &rows[i]
 	}
-	c := &changes{
-		entries: make([]engine.Entry, 0, len(cfg.Tasks)), upsert: make([]ax.TaskRow, 0, len(cfg.Tasks)),
-	}
+	c := &changes{entries: make([]engine.Entry, 0, len(cfg.Tasks))}
 	for i := range cfg.Tasks {
 		task := &cfg.Tasks[i]
-		row, old := known[task.ID]
+		row := known[task.ID]
 		delete(known, task.ID)
-		entry, err := h.entry(cfg, task, row, now)
-		if err != nil {
+		if err := h.compareTask(c, cfg, task, row, now); err != nil {
 			return nil, fmt.Errorf("task %q: %w", task.Name, err)
-		}
-		c.entries = append(c.entries, entry)
-		kept := entry.Row
-		kept.Task = h.withoutSecrets(kept.Task)
-		c.upsert = append(c.upsert, kept)
-		switch {
-		case !old:
-			c.added++
-		case !sameDefinition(row.Task, kept.Task):
-			c.changed++
 		}
 	}
 	for id := range known {
 		c.remove = append(c.remove, id)
 	}
 	return c, nil
+}
+
+// compareTask adds a task to changes. old is what the database has of it, nil
+// for nothing.
+func (h *Host) compareTask(c *changes, cfg *config.Config, task *ax.Task, old *ax.TaskRow, now time.Time) error {
+	var row ax.TaskRow
+	if old != nil {
+		row = *old
+	}
+	entry, err := h.entry(cfg, task, row, now)
+	if err != nil {
+		return err
+	}
+	c.entries = append(c.entries, entry)
+	kept := entry.Row
+	kept.Task = h.withoutSecrets(kept.Task)
+	same := old != nil && sameDefinition(old.Task, kept.Task)
+	switch {
+	case old == nil:
+		c.added++
+	case !same:
+		c.changed++
+	}
+	if !same || old.Source != task.Source || old.PlanVersion != task.Schedule.Version {
+		c.upsert = append(c.upsert, kept)
+	}
+	return nil
 }
 
 // entry makes a task ready for the engine. row is what the database has of it.
@@ -146,9 +160,9 @@ func (h *Host) write(ctx context.Context, cfg *config.Config, c *changes, actor 
 }
 
 func (h *Host) setLive(cfg *config.Config, entries []engine.Entry) {
-	l := &live{cfg: cfg, entries: make(map[string]engine.Entry, len(entries))}
-	for _, e := range entries {
-		l.entries[e.Row.Name] = e
+	l := &live{cfg: cfg, entries: make(map[string]*engine.Entry, len(entries))}
+	for i := range entries {
+		l.entries[entries[i].Row.Name] = &entries[i]
 	}
 	h.live.Store(l)
 }

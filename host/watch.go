@@ -91,14 +91,16 @@ func (h *Host) watchDirs(w *fsnotify.Watcher, watched map[string]bool) {
 
 // reloadChanged reloads if the contents differ from what is in force.
 func (h *Host) reloadChanged() {
-	cfg, err := loadConfig(h.opts.Config)
+	h.reload.Lock()
+	defer h.reload.Unlock()
+	cfg, err := h.loadAgain()
 	if err == nil && cfg.Hash == h.live.Load().cfg.Hash {
 		return
 	}
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		_, err = h.Reload(ctx, "file change")
+		_, err = h.putInForce(ctx, cfg, "file change")
 	}
 	if err != nil {
 		h.log.Error("the changed configuration is not put in force", "error", err)

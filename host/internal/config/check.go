@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
@@ -42,17 +43,30 @@ func (u *use) task() string {
 // those that are not there, marked Missing, and settings that break the
 // component's schema. It may be called again whenever the catalog has changed.
 func (c *Config) CheckComponents(cat Catalog) Faults {
+	c.passed.mu.Lock()
+	defer c.passed.mu.Unlock()
+	if c.passed.schemas == nil {
+		c.passed.schemas = make([]string, len(c.uses))
+	}
 	k := &checker{catalog: cat, known: map[knownKey]*known{}, decoder: decoder{loader: newLoader(Options{})}}
 	for i := range c.uses {
 		u := &c.uses[i]
 		first := len(k.faults)
 		k.source = u.source
-		k.check(u)
+		k.check(u, &c.passed.schemas[i])
 		for j := range k.faults[first:] {
 			k.faults[first+j].Task, k.faults[first+j].Kind = u.task(), u.kind
 		}
 	}
 	return c.Sort(k.faults)
+}
+
+// passed remembers for each use the schema that its settings have passed: with
+// very many tasks, a look at all settings whenever the state of some plugin
+// changes would take seconds.
+type passed struct {
+	mu      sync.Mutex
+	schemas []string
 }
 
 // ComponentFault returns a fault at the settings of a component: of the task,
@@ -90,10 +104,11 @@ type known struct {
 	missing error
 	broken  error
 	schema  *jsonschema.Schema
-	text    any // the schema's JSON
+	raw     string // the schema as it came
+	text    any    // its JSON
 }
 
-func (k *checker) check(u *use) {
+func (k *checker) check(u *use, passed *string) {
 	found := k.lookup(u)
 	switch {
 	case found.missing != nil:
@@ -102,6 +117,9 @@ func (k *checker) check(u *use) {
 		return
 	case found.broken != nil:
 		k.fault(u.name, "the settings schema of %s %s is unusable: %v", u.kind, u.Name, found.broken)
+		return
+	}
+	if *passed == found.raw {
 		return
 	}
 	settings := u.With
@@ -115,6 +133,7 @@ func (k *checker) check(u *use) {
 	}
 	invalid := found.schema.Validate(value)
 	if invalid == nil {
+		*passed = found.raw
 		return
 	}
 	t := translator{decoder: &k.decoder, use: u, schema: found.text}
@@ -133,6 +152,10 @@ func (k *checker) lookup(u *use) *known {
 		found.missing = err
 		return found
 	}
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	found.raw = string(raw)
 	found.text, found.schema, found.broken = compile(raw)
 	return found
 }
@@ -141,9 +164,6 @@ func (k *checker) lookup(u *use) *known {
 const schemaURL = "settings.json"
 
 func compile(raw json.RawMessage) (any, *jsonschema.Schema, error) {
-	if len(raw) == 0 {
-		raw = json.RawMessage("{}")
-	}
 	text, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, nil, err

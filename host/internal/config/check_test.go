@@ -159,6 +159,22 @@ func TestUnusableSchemas(t *testing.T) {
 }
 
 // TestAllFaultsAtOnce: components are checked in a file with other faults, too.
+// What has passed one schema must pass the next one as well.
+func TestCheckComponentsAgain(t *testing.T) {
+	t.Parallel()
+	c := load(t, map[string]string{"config.yaml": "app: a\ntasks:\n- {name: t, every: 1h, job: {use: http, with: {url: x}}}\n"})
+	good := newTestCatalog(t)
+	stricter := testCatalog{"job http": json.RawMessage(`{"required": ["secure"]}`)}
+	for i, tt := range []struct {
+		catalog testCatalog
+		faults  int
+	}{{good, 0}, {good, 0}, {stricter, 1}, {stricter, 1}, {testCatalog{}, 1}, {good, 0}} {
+		if faults := c.CheckComponents(tt.catalog); len(faults) != tt.faults {
+			t.Errorf("look %d: %v, want %d faults", i, faults, tt.faults)
+		}
+	}
+}
+
 func TestAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
 	path := write(t, map[string]string{"config.yaml": "app: a\nnode: '!'\ntasks:\n  - {name: t, every: 1m, job: {use: htp}}\n  - {nam: u, every: 1, job: {use: http}}\n"})
@@ -211,6 +227,7 @@ func BenchmarkCheckComponents10000Tasks(b *testing.B) {
 	}
 	catalog := testCatalog{"job exec": schema, "notifier webhook": schema}
 	for b.Loop() {
+		c.passed.schemas = nil // as at the first look
 		if faults := c.CheckComponents(catalog); len(faults) > 0 {
 			b.Fatal(faults)
 		}

@@ -46,7 +46,8 @@ type Config struct {
 	// include patterns among them. Includes are these patterns.
 	Files, Dirs, Includes []string
 
-	uses []use
+	uses   []use
+	passed *passed
 }
 
 // Store says where the state is kept.

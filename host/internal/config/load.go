@@ -70,7 +70,7 @@ func newLoader(o Options) *loader {
 		o.Env = func(string) (string, bool) { return "", false }
 	}
 	return &loader{
-		options: o, config: &Config{}, sum: sha256.New(),
+		options: o, config: &Config{passed: &passed{}}, sum: sha256.New(),
 		read: map[string]bool{}, dirs: map[string]bool{}, secrets: map[string]bool{},
 		zones:          map[string]*time.Location{},
 		calendarDrafts: map[string]*calendarDraft{},

@@ -7,8 +7,9 @@ import (
 	"github.com/axsched/ax/host/internal/ax"
 )
 
-// Apply replaces the set of tasks. Tasks whose schedule is the same go on as
-// they are; the others take the plan of their new row. Removed tasks are not
+// Apply replaces the set of tasks, and keeps the entries, which must not be
+// changed any more. Tasks whose schedule is the same go on as they are; the
+// others take the plan of their new row. Removed tasks are not
 // started any more, runs under way end as usual.
 func (e *Engine) Apply(entries []Entry) {
 	e.call(func(now time.Time) { e.apply(entries, now) })
@@ -36,7 +37,7 @@ func (e *Engine) apply(entries []Entry, now time.Time) {
 }
 
 func (t *task) replace(entry *Entry, zone *time.Location) {
-	row := entry.Row
+	row := &entry.Row
 	if t.def == nil || t.def.Schedule.Version != row.Schedule.Version || t.gone {
 		t.st, t.pending, t.fetching = row.TaskState, false, false
 		t.gen++

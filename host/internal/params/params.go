@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"text/template/parse"
 	"time"
 )
 
@@ -133,17 +134,47 @@ func compileString(path, text string) (node, error) {
 	if !strings.Contains(text, "{{") {
 		return func(Values) (any, error) { return text, nil }, nil
 	}
-	tmpl, err := template.New(path).Option("missingkey=error").Funcs(functions()).Parse(text)
+	tmpl, err := newTemplate(path).Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "template: "+path+":"))
 	}
+	// Most of a template is the functions that it knows: they are not kept, for
+	// the sake of hosts with very many tasks.
+	trees := treesOf(tmpl)
 	return func(v Values) (any, error) {
+		tmpl, err := assemble(path, trees)
+		if err != nil {
+			return nil, fmt.Errorf("render %s: %w", path, err)
+		}
 		w := limitedBuilder{left: maxRendered}
 		if err := tmpl.Execute(&w, v); err != nil {
 			return nil, fmt.Errorf("render %s: %w", path, err)
 		}
 		return w.String(), nil
 	}, nil
+}
+
+func newTemplate(name string) *template.Template {
+	return template.New(name).Option("missingkey=error").Funcs(functions())
+}
+
+// treesOf returns what was parsed: the text itself and what it defines.
+func treesOf(tmpl *template.Template) []*parse.Tree {
+	var trees []*parse.Tree
+	for _, t := range tmpl.Templates() {
+		trees = append(trees, t.Tree)
+	}
+	return trees
+}
+
+func assemble(name string, trees []*parse.Tree) (*template.Template, error) {
+	tmpl := newTemplate(name)
+	for _, tree := range trees {
+		if _, err := tmpl.AddParseTree(tree.Name, tree); err != nil {
+			return nil, err
+		}
+	}
+	return tmpl, nil
 }
 
 func compileList(path string, list []any) (node, error) {
