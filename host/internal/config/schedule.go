@@ -45,6 +45,7 @@ func (s *scheduleDraft) fields() []field {
 	return []field{
 		{"cron", rule{kind: kindCron, take: text(&s.Cron).take}},
 		{"every", duration(&s.Every, minEvery)},
+		{"delay", duration(&s.Delay, minEvery)},
 		{"anchor", later(rule{kind: kindInstant}, &s.anchor)},
 		{"repeat_count", integer(&s.repeats, 0, maxRepeats)},
 		{"at", later(rule{kind: kindInstant}, &s.at)},
@@ -58,7 +59,7 @@ func (s *scheduleDraft) fields() []field {
 }
 
 // scheduleKinds are the keys of which a schedule has exactly one.
-func scheduleKinds() []string { return []string{"cron", "every", "at", "trigger"} }
+func scheduleKinds() []string { return []string{"cron", "every", "delay", "at", "trigger"} }
 
 // finish checks how the keys go together and completes the schedule. given
 // are the keys of the object node, which is called what.
@@ -66,9 +67,9 @@ func (d *decoder) finish(s *scheduleDraft, what string, node *yaml.Node, given s
 	kinds := slices.DeleteFunc(scheduleKinds(), func(key string) bool { return !given.has(key) })
 	switch {
 	case len(kinds) == 0:
-		d.fault(node, "%s does not say when it is due: expected one of cron, every, at or trigger", what)
+		d.fault(node, "%s does not say when it is due: expected one of cron, every, delay, at or trigger", what)
 	case len(kinds) > 1:
-		d.fault(given[kinds[1]], "%s has %s: expected only one of cron, every, at or trigger", what, strings.Join(kinds, " and "))
+		d.fault(given[kinds[1]], "%s has %s: expected only one of cron, every, delay, at or trigger", what, strings.Join(kinds, " and "))
 	}
 	for _, key := range []string{"anchor", "repeat_count"} {
 		if given.has(key) && len(kinds) > 0 && !given.has("every") {
