@@ -63,6 +63,7 @@ func newServer(c Config) *server {
 	s.hostRoutes()
 	s.backlogRoutes()
 	s.backfillRoutes()
+	s.whyRoutes()
 	s.documentRoutes()
 	if metrics := c.Backend.Metrics(); metrics != nil {
 		mux.Handle("GET /metrics", metrics)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/why"
 )
 
 // Backend is what the API asks of the host. Its errors reach the client as a
@@ -24,6 +25,9 @@ type Backend interface {
 	// Pause stops the schedule of a task; a zero until means until resumed.
 	Pause(ctx context.Context, name string, until time.Time, actor string) error
 	Resume(ctx context.Context, name, actor string) error
+	// Why tells why a due time did or did not run; of a zero time the next one and
+	// the newest one.
+	Why(ctx context.Context, name string, at time.Time) ([]why.Answer, error)
 	// Backfill runs past due times of a task, or says which ones it would run.
 	Backfill(ctx context.Context, name string, o BackfillOptions) (BackfillPlan, error)
 	BackfillProgress(ctx context.Context, name string, span BackfillSpan) (BackfillProgress, error)

@@ -74,6 +74,7 @@ var requests = map[string][2]string{
 	"run-task":        {"/api/v1/tasks/warm-up/run", `{"params":{}}`},
 	"pause-task":      {"/api/v1/tasks/warm-up/pause", ""},
 	"resume-task":     {"/api/v1/tasks/warm-up/resume", ""},
+	"explain-task":    {"/api/v1/tasks/warm-up/why", ""},
 	"backfill-task":   {"/api/v1/tasks/warm-up/backfill", `{"from":"2026-03-01T00:00:00Z","dry_run":true}`},
 	"get-backfill":    {"/api/v1/tasks/warm-up/backfill?from=2026-03-01T00:00:00Z", ""},
 	"cancel-backfill": {"/api/v1/tasks/warm-up/backfill/cancel", ""},

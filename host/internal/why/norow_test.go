@@ -78,6 +78,33 @@ func TestNoInstance(t *testing.T) {
 	})
 }
 
+// A plugin that is away cannot tell its due times, but some were fetched ahead.
+func TestPluginAway(t *testing.T) {
+	t.Parallel()
+	away := func(f *why.Facts) {
+		f.Steps, f.Trouble = nil, "no plugin offers it"
+		f.Task.Schedule.Cron, f.Task.Schedule.Trigger = "", &ax.Use{Name: "random"}
+	}
+	const isDue = "02 02:00:00 schedule: the trigger random (UTC) makes the task due at this time"
+	check(t, []test{
+		{"nothing is known", facts(away), why.Unknown, []string{"cannot be asked: no plugin offers it."}, ""},
+		{"the next one", facts(away, pending), why.Held, nil, isDue},
+		{
+			"fetched ahead", facts(away, func(f *why.Facts) { f.Now, f.Task.NextAt, f.Task.Planned = at(-90), at(-60), []time.Time{due} }),
+			why.ToCome, nil, isDue,
+		},
+		{"with an instance", facts(away, row(ax.StatusSuccess, nil)), why.Succeeded, nil, "02 02:00:00 schedule: the trigger random (UTC) cannot be asked: no plugin offers it"},
+		{
+			"missed with others", facts(away, func(f *why.Facts) {
+				e := ax.Instance{ID: 90, ScheduledAt: at(-60), Kind: ax.KindScheduled, Status: ax.StatusMissed}
+				missed(120, 2, at(59))(&e)
+				f.Earlier = &e
+			}),
+			why.Missed, nil, "02 02:00:00 schedule: the trigger random (UTC) cannot be asked: no plugin offers it",
+		},
+	})
+}
+
 func TestToCome(t *testing.T) {
 	t.Parallel()
 	soon := func(f *why.Facts) { f.Now, f.Task.NextAt = at(-90), due }
@@ -127,7 +154,6 @@ func TestNotDue(t *testing.T) {
 			why.Moved, []string{"The task will not be due at this time but at 2026-03-02 06:00:00 +00:00: blackout 22:00-06:00."},
 			"02 02:00:00 schedule: cron 0 0 2 * * ? (UTC) names this time, and leaves it out: blackout 22:00-06:00",
 		},
-		{"the plugin is away", facts(noStep(), func(f *why.Facts) { f.Trouble = "no plugin offers it" }), why.Unknown, []string{"cannot be asked: no plugin offers it."}, ""},
 		{
 			"a fixed delay", facts(noStep(), func(f *why.Facts) { f.Task.Schedule.Cron, f.Task.Schedule.Delay = "", time.Hour }),
 			why.NotDue, []string{"it is due 1h0m0s after the end of each run"}, "",

@@ -51,7 +51,7 @@ func (q *inquiry) rowOf(kind ax.Kind) *ax.Instance {
 // covering is the MISSED instance that stands for the due time and others before
 // it, or nil.
 func (q *inquiry) covering(due *trigger.Step) *ax.Instance {
-	wasDue := due != nil || q.Former != nil && q.Former.Due
+	wasDue := due != nil || q.Trouble != "" || q.Former != nil && q.Former.Due
 	if e := q.Earlier; wasDue && e != nil && e.Status == ax.StatusMissed && !e.MissedUntil.Before(q.At.Truncate(time.Microsecond)) {
 		return e
 	}

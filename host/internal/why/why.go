@@ -151,11 +151,17 @@ func Explain(f Facts) Answer {
 	return q.answer
 }
 
-// dueStep is the candidate that makes the task due at the instant, or nil.
+// dueStep is the candidate that makes the task due at the instant, or nil. Of a
+// schedule that cannot be asked the times are known that were fetched ahead.
 func (q *inquiry) dueStep() *trigger.Step {
 	for i := range q.Steps {
 		if s := &q.Steps[i]; s.Due.Equal(q.At) {
 			return s
+		}
+	}
+	for _, at := range append([]time.Time{q.Task.NextAt}, q.Task.Planned...) {
+		if q.Trouble != "" && at.Equal(q.At) {
+			return &trigger.Step{At: at, Due: at, Verdict: trigger.VerdictDue}
 		}
 	}
 	return nil
@@ -181,6 +187,8 @@ func (q *inquiry) tellSchedule(due *trigger.Step) {
 	switch {
 	case due == nil && q.Task.Schedule.Delay > 0:
 		q.tell(q.At, StepSchedule, words+": due so long after the end of the run before")
+	case due == nil && q.Trouble != "":
+		q.tell(q.At, StepSchedule, words+" cannot be asked: "+line(q.Trouble))
 	case due == nil:
 		q.tell(q.At, StepSchedule, words+": as it is now, it does not make the task due at this time")
 	case due.At.Equal(due.Due):

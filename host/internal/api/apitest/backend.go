@@ -8,6 +8,7 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/why"
 )
 
 // Backend calls the function of the same name; one that a test did not set
@@ -19,6 +20,7 @@ type Backend struct {
 	OnRun         func(ctx context.Context, name string, o api.RunOptions) (ax.InstanceID, error)
 	OnPause       func(ctx context.Context, name string, until time.Time, actor string) error
 	OnResume      func(ctx context.Context, name, actor string) error
+	OnWhy         func(ctx context.Context, name string, at time.Time) ([]why.Answer, error)
 	OnBackfill    func(ctx context.Context, name string, o api.BackfillOptions) (api.BackfillPlan, error)
 	OnProgress    func(ctx context.Context, name string, span api.BackfillSpan) (api.BackfillProgress, error)
 	OnEndBackfill func(ctx context.Context, name string, span api.BackfillSpan, actor string) (api.BackfillCanceled, error)
@@ -86,6 +88,14 @@ func (b *Backend) Resume(ctx context.Context, name, actor string) error {
 		return missing("task", name)
 	}
 	return b.OnResume(ctx, name, actor)
+}
+
+// Why implements api.Backend.
+func (b *Backend) Why(ctx context.Context, name string, at time.Time) ([]why.Answer, error) {
+	if b.OnWhy == nil {
+		return nil, missing("task", name)
+	}
+	return b.OnWhy(ctx, name, at)
 }
 
 // Backfill implements api.Backend.

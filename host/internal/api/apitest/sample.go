@@ -9,6 +9,7 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/why"
 )
 
 // Shanghai is the zone of the sample: east of Greenwich, no summer time.
@@ -68,6 +69,12 @@ func Sample() (*Backend, *Changes) {
 	b.OnPlugins = func(context.Context) ([]api.PluginView, error) { return samplePlugins(), nil }
 	b.OnHealth = func(context.Context) api.Health { return sampleHealth() }
 	sampleBackfill(b, changes)
+	b.OnWhy = func(ctx context.Context, name string, at time.Time) ([]why.Answer, error) {
+		if _, err := b.OnTask(ctx, name); err != nil {
+			return nil, err
+		}
+		return sampleWhy(at), nil
+	}
 	b.OnBacklog = func(_ context.Context, n int) (api.Backlog, error) {
 		backlog := sampleBacklog()
 		backlog.Tasks, backlog.Slow = backlog.Tasks[:min(n, len(backlog.Tasks))], backlog.Slow[:min(n, len(backlog.Slow))]
