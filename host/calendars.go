@@ -109,7 +109,7 @@ func (h *Host) tellGap(ctx context.Context, gap holidays.Gap, now time.Time) err
 func usersOf(cfg *config.Config, name string) (notifiers []string, zone string) {
 	for i := range cfg.Tasks {
 		t := &cfg.Tasks[i]
-		if !t.Enabled || t.Schedule.Calendar != name && !slices.Contains(t.Schedule.Calendars, name) {
+		if !t.Enabled || !slices.Contains(t.Schedule.CalendarNames(), name) {
 			continue
 		}
 		if zone == "" {

@@ -171,13 +171,13 @@ func (d *decoder) suggestSource(n *yaml.Node, err error) string {
 func (c *Config) Gaps(today calendar.Date) []holidays.Gap {
 	used := map[string]bool{}
 	for i := range c.Tasks {
-		if s := &c.Tasks[i].Schedule; c.Tasks[i].Enabled {
-			for _, name := range append([]string{s.Calendar}, s.Calendars...) {
-				used[name] = true
-			}
+		if !c.Tasks[i].Enabled {
+			continue
+		}
+		for _, name := range c.Tasks[i].Schedule.CalendarNames() {
+			used[name] = true
 		}
 	}
-	delete(used, "")
 	var gaps []holidays.Gap
 	for _, name := range sortedKeys(used) {
 		if gap, found := holidays.NextGap(c.Calendars[name], today); found {
