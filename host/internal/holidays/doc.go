@@ -13,7 +13,8 @@
 //
 // Days that are listed one by one cover their year, as in calendar.ParseCSV. A
 // yearly rule without an end (every 25 December) is no list of a year and
-// covers none: a file of nothing else knows all years.
+// covers none: a file of nothing else knows all years, one with both those of
+// its single days.
 package holidays
 
 import "github.com/axsched/ax/pluginapi/calendar"

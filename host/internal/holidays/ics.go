@@ -155,11 +155,13 @@ func (r *reader) take(ev *event) error {
 	if err != nil {
 		return err
 	}
+	replaces := ev.replaces != (calendar.Date{})
 	for _, first := range days {
-		if r.moved[occurrence{ev.uid, first}] && ev.replaces == (calendar.Date{}) {
+		if r.moved[occurrence{ev.uid, first}] && !replaces {
 			continue
 		}
-		r.add(ev, first, work, !endless)
+		// What is moved is not listed for its year: its event may have no end.
+		r.add(ev, first, work, !endless && !replaces)
 		if len(r.list.Closed)+len(r.list.Open) > maxRules {
 			return fmt.Errorf("the events up to here have more than %d days", maxRules)
 		}
