@@ -75,6 +75,11 @@ func (t *task) full() bool {
 	return t.def.Overlap != ax.OverlapAllow && len(t.active) >= max(t.def.Concurrency, 1)
 }
 
+// goesOn reports whether there will be another due time, be it after a pause.
+func (t *task) goesOn() bool {
+	return t.def.Enabled && (!t.st.NextAt.IsZero() || !t.st.PlanDone)
+}
+
 // schedulable reports whether due times are looked at.
 func (t *task) schedulable() bool {
 	return t.def.Enabled && !t.st.Paused && !t.gone && t.st.Parked == "" && !t.pending

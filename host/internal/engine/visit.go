@@ -130,7 +130,7 @@ func (e *Engine) startRetries(t *task, now time.Time) {
 // limit.
 func (e *Engine) startWaiting(t *task) {
 	for len(t.waiting) > 0 {
-		if t.def.Overlap == ax.OverlapDefer && t.round == 0 {
+		if t.def.Overlap == ax.OverlapDefer && t.round == 0 && t.goesOn() {
 			return
 		}
 		if !e.begin(t, t.waiting[0], time.Now()) {
