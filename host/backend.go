@@ -230,14 +230,9 @@ func (b backend) Callback(ctx context.Context, id ax.InstanceID, token string, r
 
 func (b backend) Reload(ctx context.Context, actor string) (api.ReloadReport, error) {
 	r, err := b.h.Reload(ctx, actor)
-	if faults, ok := errors.AsType[config.Faults](err); ok {
-		invalid := &api.Invalid{Reason: "the configuration has faults, nothing was changed"}
-		for _, f := range faults {
-			invalid.Faults = append(invalid.Faults, api.Fault{Where: f.Position.String(), Message: f.Message})
-		}
-		return api.ReloadReport{}, invalid
-	}
-	return api.ReloadReport{Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged, Warnings: r.Warnings}, err
+	return api.ReloadReport{
+		Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged, Warnings: r.Warnings,
+	}, invalidConfig(err)
 }
 
 func (b backend) Metrics() http.Handler { return b.h.metrics.Handler() }

@@ -11,6 +11,7 @@ import (
 	"github.com/axsched/ax/host/internal/engine"
 	"github.com/axsched/ax/host/internal/params"
 	"github.com/axsched/ax/host/internal/pluginhost"
+	"github.com/axsched/ax/host/internal/redact"
 	"github.com/axsched/ax/host/internal/store"
 	"github.com/axsched/ax/host/internal/trigger"
 	"github.com/axsched/ax/pluginapi/calendar"
@@ -72,7 +73,7 @@ func (h *Host) compareTask(c *changes, cfg *config.Config, task *ax.Task, old *a
 	}
 	c.entries = append(c.entries, entry)
 	kept := entry.Row
-	kept.Task = h.withoutSecrets(kept.Task)
+	kept.Task = withoutSecrets(h.redactor, kept.Task)
 	same := old != nil && sameDefinition(old.Task, kept.Task)
 	switch {
 	case old == nil:
@@ -134,10 +135,10 @@ func values(node string, inst *ax.Instance) params.Values {
 }
 
 // withoutSecrets is the task as it may stand in the database.
-func (h *Host) withoutSecrets(task ax.Task) ax.Task {
-	clean := func(u ax.Use) ax.Use { u.With = h.redactor.Bytes(u.With); return u }
+func withoutSecrets(r *redact.Redactor, task ax.Task) ax.Task {
+	clean := func(u ax.Use) ax.Use { u.With = r.Bytes(u.With); return u }
 	task.Job = clean(task.Job)
-	task.Params = h.redactor.Bytes(task.Params)
+	task.Params = r.Bytes(task.Params)
 	for _, use := range []**ax.Use{&task.ParamsFrom, &task.Schedule.Trigger} {
 		if *use != nil {
 			u := clean(**use)

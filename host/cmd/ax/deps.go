@@ -21,6 +21,8 @@ func deps() cli.Deps {
 	d.Validate = validate
 	d.Migrate = migrate
 	d.OpenNext = openNext
+	d.Candidate = host.ReadCandidate
+	d.PlanOffline = quietly(host.PlanOffline)
 	d.Address = host.Address
 	return d
 }
@@ -93,4 +95,9 @@ func openNext(ctx context.Context, path string) (*cli.NextSource, error) {
 	return &cli.NextSource{
 		Tasks: c.Config.Tasks, Calendars: c.Config.Calendars, Plugins: c.Triggers, Close: c.Close,
 	}, nil
+}
+
+// quietly gives a function the log of commands that people read the output of.
+func quietly[T any](f func(context.Context, string, hclog.Logger) (T, error)) func(context.Context, string) (T, error) {
+	return func(ctx context.Context, path string) (T, error) { return f(ctx, path, quiet()) }
 }

@@ -61,6 +61,7 @@ func newServer(c Config) *server {
 	s.logRoutes()
 	s.pluginRoutes()
 	s.hostRoutes()
+	s.planRoutes()
 	s.backlogRoutes()
 	s.backfillRoutes()
 	s.whyRoutes()

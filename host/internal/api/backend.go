@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/preview"
 	"github.com/axsched/ax/host/internal/why"
 )
 
@@ -49,6 +50,9 @@ type Backend interface {
 	Plugins(ctx context.Context) ([]PluginView, error)
 	// ResetPlugin ends a plugin's quarantine or back-off and starts it anew.
 	ResetPlugin(ctx context.Context, name, actor string) error
+	// Plan says what a configuration would change, nil standing for the host's
+	// own file. Faults are an *Invalid, another app is a *Conflict.
+	Plan(ctx context.Context, c *Candidate) (*preview.Plan, error)
 	// Reload reads the configuration again. If it has faults nothing changes,
 	// and the error is an *Invalid that lists them.
 	Reload(ctx context.Context, actor string) (ReloadReport, error)

@@ -86,6 +86,7 @@ var requests = map[string][2]string{
 	"report-result":   {"/api/v1/callbacks/104/t0ken", `{"status":"success"}`},
 	"list-plugins":    {"/api/v1/plugins", ""},
 	"reset-plugin":    {"/api/v1/plugins/random/reset", ""},
+	"plan":            {"/api/v1/plan", ""},
 	"reload":          {"/api/v1/reload", ""},
 	"get-health":      {"/api/v1/health", ""},
 	"get-backlog":     {"/api/v1/backlog", ""},

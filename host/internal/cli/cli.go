@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/preview"
 	"github.com/axsched/ax/host/internal/trigger"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
@@ -38,6 +40,10 @@ type Deps struct {
 	Migrate func(ctx context.Context, o MigrateOptions) (MigrateReport, error)
 	// OpenNext reads what "ax next" needs of a configuration.
 	OpenNext func(ctx context.Context, path string) (*NextSource, error)
+	// Candidate reads a configuration for a host to compare with what it runs.
+	Candidate func(path string) (api.Candidate, error)
+	// PlanOffline compares a configuration with its database.
+	PlanOffline func(ctx context.Context, path string) (*preview.Plan, error)
 	// Address returns the http.listen of a configuration.
 	Address func(path string) (string, error)
 

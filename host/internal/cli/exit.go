@@ -19,6 +19,7 @@ const (
 	ExitNotFound    = 4
 	ExitFaults      = 5
 	ExitRefused     = 6
+	ExitChanges     = 7
 	ExitInterrupted = 130
 )
 
@@ -31,6 +32,7 @@ Exit codes:
   4    there is no such task, instance or plugin
   5    the configuration has faults
   6    refused: the state of the task or instance does not allow it
+  7    plan: the configuration would change tasks
   130  interrupted
 `
 

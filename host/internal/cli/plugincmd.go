@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -22,6 +20,10 @@ func (p *program) addClientCommands(root *cobra.Command) {
 	if p.OpenNext != nil {
 		root.AddCommand(p.simulateCommand())
 	}
+	if p.Candidate != nil && p.PlanOffline != nil {
+		root.AddCommand(p.planCommand())
+	}
+	root.AddCommand(p.applyCommand())
 }
 
 func (p *program) pluginsCommand() *cobra.Command {
@@ -87,11 +89,7 @@ nothing changes: they are shown, and the exit code is 5.`,
 			return err
 		}
 		var report api.ReloadReport
-		err = host.post(cmd.Context(), api.Base+"/reload", nil, &report)
-		if refused, ok := errors.AsType[*refusal](err); ok && refused.Status == http.StatusUnprocessableEntity {
-			return &exitError{ExitFaults, err}
-		}
-		if err != nil {
+		if err := asFaults(host.post(cmd.Context(), api.Base+"/reload", nil, &report)); err != nil {
 			return err
 		}
 		return p.show(report, func() string { return reloadText(report) })

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/axsched/ax/host/internal/api/apitest"
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/config"
+	"github.com/axsched/ax/host/internal/preview"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
 
@@ -171,6 +173,18 @@ func testDeps(addr string) Deps {
 				return MigrateReport{To: 2, Applied: []string{"0001 tasks", "0002 instances"}}, nil
 			}
 			return MigrateReport{From: 2, To: 2}, nil
+		},
+		Candidate: func(path string) (api.Candidate, error) {
+			switch path {
+			case "bad.yaml":
+				return api.Candidate{}, faults(path)
+			case "same.yaml":
+				return api.Candidate{App: "orders", Tasks: []json.RawMessage{}}, nil
+			}
+			return api.Candidate{App: "orders", Tasks: []json.RawMessage{[]byte(`{"name":"new"}`)}}, nil
+		},
+		PlanOffline: func(context.Context, string) (*preview.Plan, error) {
+			return &preview.Plan{Unchanged: 2, Removed: []preview.TaskPlan{{Task: "gone"}}}, nil
 		},
 		Address: func(path string) (string, error) {
 			if path == "silent.yaml" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/preview"
 	"github.com/axsched/ax/host/internal/why"
 )
 
@@ -32,6 +33,7 @@ type Backend struct {
 	OnCallback    func(ctx context.Context, id ax.InstanceID, token string, r api.CallbackResult) error
 	OnPlugins     func(ctx context.Context) ([]api.PluginView, error)
 	OnResetPlugin func(ctx context.Context, name, actor string) error
+	OnPlan        func(ctx context.Context, c *api.Candidate) (*preview.Plan, error)
 	OnReload      func(ctx context.Context, actor string) (api.ReloadReport, error)
 	OnHealth      func(ctx context.Context) api.Health
 	OnBacklog     func(ctx context.Context, n int) (api.Backlog, error)

@@ -67,6 +67,7 @@ func Sample() (*Backend, *Changes) {
 		return signals, nil
 	}
 	b.OnPlugins = func(context.Context) ([]api.PluginView, error) { return samplePlugins(), nil }
+	b.OnPlan = samplePlan
 	b.OnHealth = func(context.Context) api.Health { return sampleHealth() }
 	sampleBackfill(b, changes)
 	b.OnWhy = func(ctx context.Context, name string, at time.Time) ([]why.Answer, error) {
