@@ -11,6 +11,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || cat VERSI
 # works in a checkout that belongs to somebody else.
 BUILD    = $(GO) build -trimpath -buildvcs=false
 PLUGINS := $(sort $(wildcard plugins/jobs/* plugins/triggers/* plugins/notifiers/*))
+MEASURES := $(patsubst %/main.go,%,$(filter-out $(patsubst %/go.mod,%/main.go,$(wildcard bench/*/go.mod)),$(wildcard bench/*/main.go)))
 EXAMPLES := $(sort $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod)))
 
 # Packages whose code is mostly about goroutines: CI runs them with the race
@@ -89,8 +90,9 @@ verify: ## check that generated files are fresh
 	scripts/verify.sh
 
 .PHONY: bench
-bench: ## run the benchmarks
+bench: ## run the benchmarks, and measure a whole host
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+	@for dir in $(MEASURES); do echo "$(GO) run ./$$dir" && $(GO) run ./$$dir || exit 1; done
 
 .PHONY: nightly
 nightly: ## compare cron with its reference a million times, and fuzz

@@ -60,6 +60,8 @@ func layers() []layer {
 			name: "test kit", packages: []string{"host/internal/store/storetest", "host/internal/api/apitest"},
 			may: []string{"L0", "L2", "preview", "L4", "author"},
 		},
+		// Measurements run the program from outside.
+		{name: "bench", packages: []string{"bench/*", "bench/internal/*"}, may: []string{"author", "serve", "bench"}},
 	}
 }
 

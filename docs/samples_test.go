@@ -27,9 +27,7 @@ func TestSamples(t *testing.T) {
 	t.Setenv("OPS_URL", "http://127.0.0.1:1/hook")
 	t.Setenv("OPS_KEY", "sample")
 	write(t, dir, "secrets/token", "sample")
-	config := write(t, dir, "config.yaml", exampleConfig(t))
-	write(t, dir, "config.example.yaml", exampleConfig(t))
-	shell := shell{dir: dir, addr: startHost(t, config)}
+	shell := shell{dir: dir, addr: startHost(t, write(t, dir, "config.example.yaml", exampleConfig(t)))}
 	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			for _, b := range blocks(t, page) {
@@ -70,15 +68,16 @@ func check(t *testing.T, b block, s shell) {
 }
 
 // checkYAML validates a sample as "ax validate" does. One without an app is
-// the content of an included file.
+// the content of an included file; one with it is config.yaml for the commands
+// after it.
 func checkYAML(t *testing.T, b block, dir string) {
-	text := b.text
+	name, text := "config.yaml", b.text
 	if !regexp.MustCompile(`(?m)^app:`).MatchString(text) {
-		text = "app: sample\n" + text
+		name, text = "sample.yaml", "app: sample\n"+text
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	checked, err := host.Check(ctx, write(t, dir, "sample.yaml", text), hclog.NewNullLogger())
+	checked, err := host.Check(ctx, write(t, dir, name, text), hclog.NewNullLogger())
 	if checked != nil {
 		defer checked.Close()
 		checked.CheckSettings(ctx)
