@@ -161,7 +161,12 @@ func TestInstances(t *testing.T) {
 				"\n02 02:02:00 alert: message of 7 events (failed) to mail failed, tried again at 2026-03-02 02:05:00 +00:00: no route",
 		},
 		{
-			"runs", facts(row(ax.StatusRunning, nil)), why.Running, []string{"It runs on n1 since 2026-03-02 02:00:00 +00:00."}, isDue,
+			"runs", facts(row(ax.StatusRunning, func(r *ax.Instance) { r.StartedAt = due.Add(300 * time.Microsecond) })),
+			why.Running, []string{"It runs on n1 since 2026-03-02 02:00:00 +00:00."}, isDue,
+		},
+		{
+			"runs again", facts(row(ax.StatusRunning, func(r *ax.Instance) { r.StartedAt, r.Attempt = due.Add(61500*time.Millisecond), 2 })),
+			why.Running, []string{"It runs on n1 since 2026-03-02 02:01:01.500 +00:00, in attempt 2."}, isDue,
 		},
 		{
 			"waits for a callback", facts(row(ax.StatusRunning, func(r *ax.Instance) { r.Deferred, r.DeadlineAt = true, at(60) })),

@@ -10,7 +10,7 @@ import (
 
 // clock shows a time in the zone of the task.
 func (q *inquiry) clock(t time.Time) string {
-	t = t.In(q.Zone)
+	t = t.In(q.Zone).Truncate(time.Millisecond)
 	layout := "2006-01-02 15:04:05 -07:00"
 	if t.Nanosecond() != 0 {
 		layout = "2006-01-02 15:04:05.000 -07:00"
