@@ -60,18 +60,19 @@ func (p *program) whyText(view api.WhyView) string {
 	}
 	texts := make([]string, 0, len(view.Answers))
 	for _, a := range view.Answers {
-		text := fmt.Sprintf("%s: %s\n  %s\n", p.when(a.At), strings.ReplaceAll(string(a.Code), "_", " "), printable(a.Summary))
+		var text strings.Builder
+		fmt.Fprintf(&text, "%s: %s\n  %s\n", p.when(a.At), strings.ReplaceAll(string(a.Code), "_", " "), printable(a.Summary))
 		t := &table{}
 		for _, link := range slices.Backward(a.Chain) {
 			t.add(p.clock(link.At), string(link.Step), link.Text)
 		}
 		for line := range strings.Lines(t.String()) {
-			text += "  " + line
+			text.WriteString("  " + line)
 		}
 		if a.Instance != "" {
-			text += "  its log: ax logs " + a.Instance + "\n"
+			text.WriteString("  its log: ax logs " + a.Instance + "\n")
 		}
-		texts = append(texts, text)
+		texts = append(texts, text.String())
 	}
 	return strings.Join(texts, "\n")
 }

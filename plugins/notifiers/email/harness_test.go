@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -102,7 +103,7 @@ func read(t *testing.T, raw string) letterParts {
 	}
 	for reader := multipart.NewReader(msg.Body, parameters["boundary"]); ; {
 		part, err := reader.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return parts
 		}
 		if err != nil {
