@@ -112,6 +112,10 @@ func TestToCome(t *testing.T) {
 		return func(f *why.Facts) { f.Task.Paused, f.Task.PausedUntil = true, until }
 	}
 	check(t, []test{
+		{
+			"after a fixed delay", facts(soon, noStep(), func(f *why.Facts) { f.Task.Schedule.Cron, f.Task.Schedule.Delay = "", time.Hour }),
+			why.ToCome, []string{"It is due in 1h30m."}, "02 02:00:00 schedule: delay 1h0m0s (UTC) makes the task due at this time",
+		},
 		{"it will run", facts(soon), why.ToCome, []string{"It is due in 1h30m."}, isDue},
 		{
 			"paused", facts(soon, paused(time.Time{}), audit(-120, "task.pause", "{}")), why.Paused, []string{"It will not run", "paused by lin on 2026-03-02 00:00:00 +00:00."},

@@ -101,7 +101,7 @@ func (q *inquiry) summary(r *ax.Instance) string {
 	case ax.StatusMissed:
 		return q.missedSummary(r)
 	case ax.StatusSkipped:
-		return joined("It did not run"+q.blockers(r), line(r.Reason)) + "."
+		return joined("It did not run"+q.blockers(r), line(strings.TrimPrefix(r.Reason, "skipped: "))) + "."
 	default:
 		return joined("It did not run to its end", line(r.Reason)) + "."
 	}
@@ -203,7 +203,7 @@ func (q *inquiry) tellRow(r *ax.Instance) {
 	}
 	for _, e := range q.Events[r.ID] {
 		if step := stepOf(e, r); step != "" {
-			q.tellOf(r, e.At, step, line(e.Text))
+			q.tellOf(r, e.At, step, line(strings.TrimPrefix(e.Text, string(step)+": ")))
 		}
 	}
 	q.tellAlerts(r)

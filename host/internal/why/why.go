@@ -152,15 +152,19 @@ func Explain(f Facts) Answer {
 }
 
 // dueStep is the candidate that makes the task due at the instant, or nil. Of a
-// schedule that cannot be asked the times are known that were fetched ahead.
+// fixed delay only the next due time is known, and of a schedule that cannot be
+// asked those that were fetched ahead.
 func (q *inquiry) dueStep() *trigger.Step {
 	for i := range q.Steps {
 		if s := &q.Steps[i]; s.Due.Equal(q.At) {
 			return s
 		}
 	}
+	if q.Trouble == "" && q.Task.Schedule.Delay == 0 {
+		return nil
+	}
 	for _, at := range append([]time.Time{q.Task.NextAt}, q.Task.Planned...) {
-		if q.Trouble != "" && at.Equal(q.At) {
+		if at.Equal(q.At) {
 			return &trigger.Step{At: at, Due: at, Verdict: trigger.VerdictDue}
 		}
 	}

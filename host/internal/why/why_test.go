@@ -192,9 +192,9 @@ func TestInstances(t *testing.T) {
 						{ID: 97, ScheduledAt: at(-180), Status: ax.StatusSkipped, EndedAt: at(60)},
 					}
 				}),
-			why.Skipped, []string{"It did not run, held up by instance 99: skipped: an earlier run has not ended (limit 1)."},
+			why.Skipped, []string{"It did not run, held up by instance 99: an earlier run has not ended (limit 1)."},
 			isDue + "\n02 02:00:00 held: instance 99, due 2026-03-02 01:00:00 +00:00, runs since 2026-03-02 01:00:00 +00:00, until 2026-03-02 02:30:00 +00:00" +
-				"\n02 02:00:00 skipped: skipped: an earlier run has not ended (limit 1)",
+				"\n02 02:00:00 skipped: an earlier run has not ended (limit 1)",
 		},
 		{
 			"waits for a place", facts(
@@ -252,7 +252,7 @@ func TestMissed(t *testing.T) {
 		{
 			"no host ran", facts(restart, row(ax.StatusMissed, missed(120, 1, due), "120 outcome missed: late by more than 1m0s")),
 			why.Missed, []string{"It did not run. No host ran then: n1 was started at 2026-03-02 03:59:00 +00:00; the misfire policy is skip (late by more than 1m0s)."},
-			isDue + "\n02 03:59:00 host: n1 was started (version 1.0)\n02 04:00:00 missed: missed: late by more than 1m0s",
+			isDue + "\n02 03:59:00 host: n1 was started (version 1.0)\n02 04:00:00 missed: late by more than 1m0s",
 		},
 		{
 			"one of many", facts(restart, func(f *why.Facts) {
