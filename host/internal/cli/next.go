@@ -26,10 +26,10 @@ const nextHelp = `Compute due times. There are four ways:
                              output, in the same order
 
 A line of input has the words of the configuration: exactly one of "cron",
-"every", "at" and "trigger" ({"use": NAME, "with": {…}, "calendars": […]}), and
-"timezone" (default UTC), "calendar", "on_closed", "jitter", "blackout" (a list),
-"on_blackout", "anchor", "repeat_count", "from", "until"; besides, "id" (any
-value, returned as it is), "after" (default now), "n" (default 5) and "why".
+"every", "delay", "at" and "trigger" ({"use": NAME, "with": {…}, "calendars":
+[…]}), and "timezone" (default UTC), "calendar", "on_closed", "jitter", "blackout"
+(a list), "on_blackout", "anchor", "repeat_count", "from", "until"; besides, "id"
+(any value, returned as it is), "after" (default now), "n" (default 5) and "why".
 Calendars and plugin triggers need -c FILE. The answer is
 {"id": …, "next": [TIMES]}, with no times if it is never due again, or
 {"id": …, "error": TEXT}; a line with an error does not stop the rest. Schedules
@@ -41,6 +41,8 @@ day (with its name and where that comes from), a blackout, from and until. What
 is left out for the same reason in a row is one line. "beyond" in JSON, and a
 note in text, tell of due times in years for which a calendar has no list: it
 goes by its weekly pattern then.
+
+Of a fixed delay each run is taken to be over at once, as it begins.
 
 Times are strictly after --after. An interval with a repeat count and no anchor
 is taken as first seen at that time.`

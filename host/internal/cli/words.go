@@ -27,6 +27,7 @@ type question struct {
 	ID          json.RawMessage `json:"id"`
 	Cron        string          `json:"cron"`
 	Every       string          `json:"every"`
+	Delay       string          `json:"delay"`
 	At          string          `json:"at"`
 	Trigger     *triggerWords   `json:"trigger"`
 	Timezone    string          `json:"timezone"`
@@ -94,10 +95,11 @@ func (q question) schedule() (ax.Schedule, error) {
 	if err != nil {
 		return s, fmt.Errorf("timezone: %w", err)
 	}
-	if q.Every != "" {
-		if s.Every, err = every(q.Every); err != nil {
-			return s, err
-		}
+	if s.Every, err = interval("every", q.Every); err != nil {
+		return s, err
+	}
+	if s.Delay, err = interval("delay", q.Delay); err != nil {
+		return s, err
 	}
 	if s.Jitter, err = durationOf("jitter", q.Jitter); err != nil {
 		return s, err
@@ -130,12 +132,12 @@ func (q question) schedule() (ax.Schedule, error) {
 	return s, nil
 }
 
-// every reads an interval. Zero is refused here, since in ax.Schedule it means
+// interval reads an interval. Zero is refused here, since in ax.Schedule it means
 // that there is no interval.
-func every(text string) (time.Duration, error) {
-	d, err := durationOf("every", text)
-	if err == nil && d == 0 {
-		err = fmt.Errorf("every: %s is no interval to repeat a task in", text)
+func interval(key, text string) (time.Duration, error) {
+	d, err := durationOf(key, text)
+	if err == nil && d == 0 && text != "" {
+		err = fmt.Errorf("%s: %s is no interval to repeat a task in", key, text)
 	}
 	return d, err
 }
