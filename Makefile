@@ -94,6 +94,10 @@ bench: ## run the benchmarks, and measure a whole host
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	@for dir in $(MEASURES); do echo "$(GO) run ./$$dir" && $(GO) run ./$$dir || exit 1; done
 
+.PHONY: bench-cron
+bench-cron: ## compare cron with other libraries, for docs/benchmarks.md
+	$(GO) -C bench/cron run . -rounds 21
+
 .PHONY: nightly
 nightly: ## compare cron with its reference a million times, and fuzz
 	CRON_COMPARISONS=1000000 $(GO) test -count=1 -timeout 3h -run 'Reference|Invented' ./pluginapi/cron
