@@ -16,8 +16,10 @@ const (
 
 	second = int64(time.Second / time.Microsecond)
 	minute = 60 * second
-	// daily is how often the progress is told, in simulated time.
-	daily = 24 * 60 * minute
+	// daily and progressFirings are how often the progress is told, in simulated
+	// time and in firings.
+	daily           = 24 * 60 * minute
+	progressFirings = 1_000_000
 )
 
 // stream is the due times of one task to come, in Unix microseconds.
@@ -38,7 +40,8 @@ type replay struct {
 	minutes counter
 	seconds counter
 	buckets counter
-	told    int64 // when the progress was told last
+	// told and toldFirings are how far it was when the progress was told last.
+	told, toldFirings int64
 	// beyond tells of each task whether its calendars lack a list for the year.
 	beyond []yearMark
 }
@@ -127,8 +130,8 @@ func (p *replay) fire(at int64, task int) {
 			p.endBucket()
 			p.beginBucket(at)
 		}
-		if at >= p.told+daily && p.Progress != nil {
-			p.told = at
+		if p.Progress != nil && (at >= p.told+daily || p.report.Firings-p.toldFirings >= progressFirings) {
+			p.told, p.toldFirings = at, p.report.Firings
 			p.Progress(time.UnixMicro(at))
 		}
 	}

@@ -208,7 +208,7 @@ func TestSimulateStops(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := Simulation{
-		Tasks: []ax.Task{task("t", ax.Schedule{Every: time.Millisecond})},
+		Tasks: []ax.Task{task("t", ax.Schedule{Every: time.Second})},
 		From:  monday, To: monday.AddDate(100, 0, 0), Zone: time.UTC, Unit: PerDay,
 		Progress: func(time.Time) { cancel() },
 	}
