@@ -110,7 +110,7 @@ func (p *program) stepLine(s preview.Step) string {
 	case !s.Due.IsZero():
 		line += " due at " + p.dueText(s.Due)
 	}
-	if s.Due.IsZero() {
+	if s.Due.IsZero() && s.Verdict != trigger.VerdictMerged {
 		line += " left out"
 	}
 	if s.Reason != "" {

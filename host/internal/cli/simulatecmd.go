@@ -147,6 +147,9 @@ func (p *program) simulateCSV(r *preview.Report) error {
 // maxRows bounds the tables of the text; JSON and CSV have all rows.
 const maxRows = 50
 
+// maxNames bounds a list of names in the text.
+const maxNames = 50
+
 func (p *program) simulateText(r *preview.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s from %s to %s\n", count(int(r.Firings), "firing"), count(r.Tasks, "task"), zoned(r.From), zoned(r.To))
@@ -229,17 +232,27 @@ func momentTable(list []preview.Moment, layout string) *table {
 // simulateTasks tells of the tasks that something is to be said about.
 func simulateTasks(b *strings.Builder, r *preview.Report) {
 	if len(r.Never) > 0 {
-		fmt.Fprintf(b, "\nNever due in this span:\n%s\n", printable(strings.Join(r.Never, ", ")))
+		names := r.Never[:min(len(r.Never), maxNames)]
+		fmt.Fprintf(b, "\nNever due in this span:\n%s", printable(strings.Join(names, ", ")))
+		if more := len(r.Never) - len(names); more > 0 {
+			fmt.Fprintf(b, " and %d more", more)
+		}
+		b.WriteByte('\n')
 	}
-	beyond, faulty := newTable("TASK", "FIRINGS", "FROM"), newTable("TASK", "REASON")
+	beyond, beyonds := newTable("TASK", "FIRINGS", "FROM"), 0
+	faulty, faults := newTable("TASK", "REASON"), 0
 	for _, task := range r.PerTask {
 		if task.Beyond > 0 {
-			beyond.add(task.Task, strconv.Itoa(task.Beyond), zoned(task.BeyondFrom))
+			if beyonds++; beyonds <= maxRows {
+				beyond.add(task.Task, strconv.Itoa(task.Beyond), zoned(task.BeyondFrom))
+			}
 		}
 		if task.Error != "" {
-			faulty.add(task.Task, task.Error)
+			if faults++; faults <= maxRows {
+				faulty.add(task.Task, task.Error)
+			}
 		}
 	}
-	section(b, "In years that calendars have no list for, computed from their weekly patterns", beyond, len(beyond.rows)-1)
-	section(b, "Not replayed to the end", faulty, len(faulty.rows)-1)
+	section(b, "In years that calendars have no list for, computed from their weekly patterns", beyond, beyonds)
+	section(b, "Not replayed to the end", faulty, faults)
 }

@@ -99,15 +99,17 @@ func (w *walk) next() (Step, error) {
 	step := Step{At: at, Verdict: VerdictDue}
 	date := calendar.DateOf(reading)
 	slot, ok := w.slot(&step, at, reading, date)
-	if ok && w.taken(slot, at, date) {
-		step.Verdict, ok = VerdictMerged, false
-	}
 	if ok {
-		if step.Due, err = w.due(slot); err != nil {
+		due, err := w.due(slot)
+		if err != nil {
 			return Step{}, err
 		}
-		step.Delay = step.Due.Sub(slot)
-		w.bound(&step)
+		if w.taken(slot, at, date) {
+			step.Verdict, step.Into = VerdictMerged, due
+		} else {
+			step.Due, step.Delay = due, due.Sub(slot)
+			w.bound(&step)
+		}
 	}
 	if date.Year != w.year {
 		w.year, w.beyond = date.Year, nil

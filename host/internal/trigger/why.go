@@ -41,6 +41,9 @@ type Step struct {
 	// Beyond names the calendars without a list for the year: what they say
 	// about it is computed from their patterns.
 	Beyond []string
+	// Into is the due time that it falls together with, if it does; that is due
+	// because of an earlier candidate.
+	Into time.Time
 	// outside is the bound that it lies outside of, in words.
 	outside string
 }
@@ -63,7 +66,11 @@ func (s Step) Reason() string {
 	case VerdictOutside:
 		parts = append(parts, s.outside)
 	case VerdictMerged:
-		parts = append(parts, "falls together with another due time")
+		if s.Into.Equal(s.At) {
+			parts = append(parts, "due already, because of an earlier one")
+			break
+		}
+		parts = append(parts, "falls together with the due time "+s.Into.Format(time.RFC3339))
 	case VerdictDue, VerdictMoved, VerdictClosed, VerdictBlackout:
 	}
 	if s.Delay > 0 {

@@ -133,7 +133,7 @@ func TestWhyTellsReasons(t *testing.T) {
 		{
 			"moved, two to one", ax.Schedule{Cron: "0 0 9 ? * SAT,SUN", Calendar: "cn", OnClosed: ax.ClosedNext}, "2026-05-02T12:00:00Z", "2026-05-04T12:00:00Z",
 			`05-02 09:00 moved 05-04 09:00: 2026-05-02 is closed in cn: weekly pattern: Saturday is closed
-05-03 09:00 merged: 2026-05-03 is closed in cn: weekly pattern: Sunday is closed; falls together with another due time`,
+05-03 09:00 merged: 2026-05-03 is closed in cn: weekly pattern: Sunday is closed; falls together with the due time 2026-05-04T09:00:00Z`,
 		},
 		{
 			"blackout", ax.Schedule{Cron: "0 0 5,7 * * ?", Blackouts: night}, "2026-04-30T00:00:00Z", "2026-04-30T12:00:00Z",
