@@ -39,14 +39,16 @@ func (h *Host) startAlerts(ctx context.Context) error {
 	return nil
 }
 
-// failures returns how often each task has failed in a row.
-func (h *Host) failures(ctx context.Context) (map[ax.TaskID]int, error) {
-	rows, err := h.store.Tasks(ctx, h.live.Load().cfg.App)
-	counts := make(map[ax.TaskID]int, len(rows))
-	for _, row := range rows {
-		counts[row.ID] = row.Failures
+// failures returns how often tasks had failed in a row when their rows were read
+// at the start; those that had not are left out.
+func (h *Host) failures(context.Context) (map[ax.TaskID]int, error) {
+	counts := map[ax.TaskID]int{}
+	for _, entry := range h.live.Load().entries {
+		if entry.Row.Failures > 0 {
+			counts[entry.Row.ID] = entry.Row.Failures
+		}
 	}
-	return counts, err
+	return counts, nil
 }
 
 // notify hands a message to a notifier of the configuration. Secrets that were

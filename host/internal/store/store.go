@@ -149,6 +149,9 @@ func (s *Store) writeTx(ctx context.Context, what string, f func(*sql.Tx) error)
 	}
 	defer tx.Rollback() //nolint:errcheck // after a Commit it says only that
 	if err := f(tx); err != nil {
+		if ctx.Err() != nil { // err may tell of a statement that was closed upon that
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
 		return s.wrap(what, err)
 	}
 	return s.wrap(what, tx.Commit())

@@ -31,20 +31,17 @@ type ApplyParams struct {
 // a task that differs in nothing is not written. A deleted task keeps its row
 // and its history, and comes back if a task of that name is made again.
 func (s *Store) ApplyTasks(ctx context.Context, p ApplyParams) error {
-	fresh := make([]taskText, len(p.Upsert))
-	for i, row := range p.Upsert {
-		var err error
-		if fresh[i], err = encodeTask(p.App, row); err != nil {
-			return fmt.Errorf("apply tasks: %w", err)
-		}
-	}
 	return s.writeTx(ctx, "apply tasks", func(tx *sql.Tx) error {
 		a := &applier{store: s, tx: tx, params: p}
 		defer a.close()
 		if err := a.prepare(ctx); err != nil {
 			return err
 		}
-		for chunk := range slices.Chunk(fresh, applyChunk) {
+		for rows := range slices.Chunk(p.Upsert, applyChunk) {
+			chunk, err := encodeTasks(p.App, rows)
+			if err != nil {
+				return err
+			}
 			if err := a.upsert(ctx, chunk); err != nil {
 				return err
 			}
@@ -58,7 +55,7 @@ func (s *Store) ApplyTasks(ctx context.Context, p ApplyParams) error {
 	})
 }
 
-// applyChunk is how many tasks are looked up in one query.
+// applyChunk is how many tasks are encoded at a time and looked up in one query.
 const applyChunk = 200
 
 // taskText is a task in its stored form.
@@ -81,6 +78,17 @@ type taskStateText struct {
 	pausedUntil             any
 	parked                  string
 	failures                int64
+}
+
+func encodeTasks(app string, rows []ax.TaskRow) ([]taskText, error) {
+	texts := make([]taskText, len(rows))
+	for i, row := range rows {
+		var err error
+		if texts[i], err = encodeTask(app, row); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
 }
 
 func encodeTask(app string, row ax.TaskRow) (taskText, error) {
