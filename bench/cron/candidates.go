@@ -76,7 +76,7 @@ func netresearchParser(fields int) netresearch.Parser {
 	case withSeconds:
 		o |= netresearch.Second
 	}
-	return netresearch.NewParser(o).WithMaxSearchYears(200)
+	return netresearch.MustNewParser(o).WithMaxSearchYears(200)
 }
 
 func compileNetresearch(x expression, zone *time.Location) (next, error) {
