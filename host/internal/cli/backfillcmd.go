@@ -33,7 +33,8 @@ run as well that have succeeded by the schedule. A due time that failed, was
 missed, skipped or canceled, or has no run, is run.
 
 The command waits and shows the progress. Interrupted, it leaves the backfill
-running in the host. The exit code is 1 if a run did not succeed.`
+running in the host. The exit code is 1 if a run did not succeed. A backfill
+survives a restart of the host, and then goes on with one run at a time.`
 
 // backfillFlags are the flags of "ax backfill".
 type backfillFlags struct {

@@ -103,7 +103,11 @@ func (q *inquiry) summary(r *ax.Instance) string {
 	case ax.StatusSkipped:
 		return joined("It did not run"+q.blockers(r), line(strings.TrimPrefix(r.Reason, "skipped: "))) + "."
 	default:
-		return joined("It did not run to its end", line(r.Reason)) + "."
+		text := "It did not run to its end"
+		if r.StartedAt.IsZero() {
+			text = "It did not run"
+		}
+		return joined(text, line(r.Reason)) + "."
 	}
 }
 

@@ -207,8 +207,12 @@ func TestInstances(t *testing.T) {
 				"\n02 02:00:00 held: instance 99, due 2026-03-02 01:00:00 +00:00, runs since 2026-03-02 01:10:00 +00:00\n02 02:00:00 waits: waits for a place (queue)",
 		},
 		{
+			"canceled while it waited", facts(row(ax.StatusCanceled, func(r *ax.Instance) { r.Reason, r.StartedAt = "canceled by lin", time.Time{} })),
+			why.Canceled, []string{"It did not run: canceled by lin."}, isDue,
+		},
+		{
 			"canceled", facts(row(ax.StatusCanceled, func(r *ax.Instance) { r.Reason = "canceled by lin" }, "1 cancel canceled by lin")),
-			why.Canceled, []string{"canceled by lin"}, isDue + "\n02 02:01:00 canceled: canceled by lin",
+			why.Canceled, []string{"It did not run to its end: canceled by lin."}, isDue + "\n02 02:01:00 canceled: canceled by lin",
 		},
 		{
 			"the schedule has changed since", facts(noStep(), row(ax.StatusSuccess, nil), former(true, true, func(t *ax.Task) { t.Schedule.Cron = "0 0 0/2 * * ?" })),
