@@ -8,7 +8,10 @@ import (
 )
 
 // submitter is the store's group-commit writer.
-type submitter interface{ Submit(ax.Change) }
+type submitter interface {
+	Submit(ax.Change)
+	SubmitAll([]ax.Change)
+}
 
 // tap stands before the writer and signals those who follow an instance when
 // something of it was written. It costs an atomic load while nobody does.
@@ -24,17 +27,27 @@ func newTap(w submitter) *tap {
 	return &tap{writer: w, followers: map[ax.InstanceID]map[chan struct{}]struct{}{}}
 }
 
-func (t *tap) Submit(c ax.Change) {
-	if t.active.Load() > 0 {
-		done := c.Done
-		c.Done = func(applied bool, err error) {
-			if done != nil {
-				done(applied, err)
-			}
-			t.signal(&c)
-		}
+func (t *tap) Submit(c ax.Change) { t.writer.Submit(t.watch(c)) }
+
+func (t *tap) SubmitAll(changes []ax.Change) {
+	for i := range changes {
+		changes[i] = t.watch(changes[i])
 	}
-	t.writer.Submit(c)
+	t.writer.SubmitAll(changes)
+}
+
+func (t *tap) watch(c ax.Change) ax.Change {
+	if t.active.Load() == 0 {
+		return c
+	}
+	done := c.Done
+	c.Done = func(applied bool, err error) {
+		if done != nil {
+			done(applied, err)
+		}
+		t.signal(&c)
+	}
+	return c
 }
 
 func (t *tap) signal(c *ax.Change) {

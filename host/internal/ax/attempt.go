@@ -34,13 +34,19 @@ func (inst Instance) Dispatch(node, incarnation string) Instance {
 // Room says whether an attempt can be taken on now.
 type Room int
 
-// Kinds of room. A caller that got RoomNow or RoomQueue holds a place and must
+// Kinds of room. A caller that got any but RoomNone holds a place and must
 // either start an attempt with it or give it back.
 const (
 	RoomNone  Room = iota // workers and queue are full: try again when told
 	RoomQueue             // a place in the queue
-	RoomNow               // a free worker
+	// RoomSoon is a place in the queue whose turn comes within moments: the
+	// attempt is claimed at once, which saves it a commit of its own.
+	RoomSoon
+	RoomNow // a free worker
 )
+
+// Claims reports whether the attempt is claimed together with its place.
+func (r Room) Claims() bool { return r == RoomSoon || r == RoomNow }
 
 // Place is room on a node, promised by a dispatcher.
 type Place struct {

@@ -26,12 +26,13 @@ const (
 // FAILED, TIMEOUT and LOST are final rows; while attempts are left the row goes
 // from RUNNING to RETRYING and the failed attempt lives on as an ax_log event.
 // RUNNING to RUNNING writes what became known on the way: bound parameters, or
-// that the job will report its end by a callback.
+// that the job will report its end by a callback. RUNNING to DISPATCHED gives a
+// claim back before the job began.
 var moves = map[Status][]Status{
 	StatusPending:    {StatusTriggered, StatusDispatched, StatusRunning, StatusMissed, StatusSkipped},
 	StatusTriggered:  {StatusDispatched, StatusRunning, StatusSkipped, StatusCanceled},
 	StatusDispatched: {StatusTriggered, StatusDispatched, StatusRunning, StatusSkipped, StatusCanceled},
-	StatusRunning:    {StatusRunning, StatusSuccess, StatusFailed, StatusTimeout, StatusLost, StatusCanceled, StatusRetrying},
+	StatusRunning:    {StatusRunning, StatusDispatched, StatusSuccess, StatusFailed, StatusTimeout, StatusLost, StatusCanceled, StatusRetrying},
 	StatusRetrying:   {StatusDispatched, StatusRunning, StatusCanceled, StatusFailed},
 }
 

@@ -164,20 +164,16 @@ func (e *Engine) CancelBackfill(task string, since, until time.Time, by string) 
 	if err != nil {
 		return 0, err
 	}
-	var taken []ax.Instance
-	e.call(func(time.Time) {
+	var w written
+	e.call(func(now time.Time) {
 		t.backfill = slices.DeleteFunc(t.backfill, func(row ax.Instance) bool {
 			within := !row.ScheduledAt.Before(since) && (until.IsZero() || row.ScheduledAt.Before(until))
 			if within {
-				taken = append(taken, row)
+				e.cancelRow(row, "canceled by "+by, now, w.expect(row))
 			}
 			return within
 		})
 	})
-	var w written
-	for _, row := range taken {
-		e.cancelRow(row, "canceled by "+by, time.Now(), w.expect(row))
-	}
 	w.wg.Wait()
 	e.call(func(now time.Time) {
 		t.backfill = append(t.backfill, w.failed...)

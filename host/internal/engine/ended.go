@@ -108,7 +108,7 @@ func (e *Engine) cancelRow(inst ax.Instance, why string, now time.Time, done fun
 			}
 		}
 	}
-	e.cfg.Writer.Submit(ax.Change{
+	e.submit(ax.Change{
 		Move:   &ax.Move{From: inst.Status, Fence: inst.Fence, New: row},
 		Events: []ax.Event{e.event(&row, now, ax.StageCancel, "warn", why)},
 		Done:   done,

@@ -22,7 +22,11 @@ type Trigger interface {
 }
 
 // Writer is the group-commit writer of the store.
-type Writer interface{ Submit(ax.Change) }
+type Writer interface {
+	Submit(ax.Change)
+	// SubmitAll is Submit for changes that had best share a transaction.
+	SubmitAll([]ax.Change)
+}
 
 // Plans keeps what the engine must remember of a task between its firings.
 type Plans interface {
@@ -90,10 +94,11 @@ type Engine struct {
 	signal chan struct{}
 
 	// Owned by the loop.
-	tasks map[ax.TaskID]*task
-	names map[string]*task
-	zones map[string]*time.Location
-	wheel *wheel.Wheel[*task]
+	outbox []ax.Change // what this round has decided
+	tasks  map[ax.TaskID]*task
+	names  map[string]*task
+	zones  map[string]*time.Location
+	wheel  *wheel.Wheel[*task]
 	// held are the tasks that wait for room, by lane, oldest first; admitting is
 	// the one that is looked at again just now.
 	held      map[string][]*task
@@ -186,6 +191,30 @@ func (e *Engine) run() {
 	}
 }
 
+// maxOutbox bounds the changes that one transaction gets at once.
+const maxOutbox = 500
+
+// submit hands a change to the writer at the end of the round, so that all that
+// is due at one instant is one transaction.
+func (e *Engine) submit(c ax.Change) {
+	e.outbox = append(e.outbox, c)
+	if len(e.outbox) >= maxOutbox {
+		e.flush()
+	}
+}
+
+func (e *Engine) flush() {
+	switch len(e.outbox) {
+	case 0:
+	case 1:
+		e.cfg.Writer.Submit(e.outbox[0])
+	default:
+		e.cfg.Writer.SubmitAll(e.outbox)
+	}
+	clear(e.outbox)
+	e.outbox = e.outbox[:0]
+}
+
 // runOnce does everything that is due at now.
 func (e *Engine) runOnce(now time.Time) {
 	e.mu.Lock()
@@ -201,4 +230,5 @@ func (e *Engine) runOnce(now time.Time) {
 			e.visit(t, now)
 		}
 	})
+	e.flush()
 }

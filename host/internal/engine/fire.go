@@ -38,7 +38,7 @@ func (e *Engine) instance(t *task, due time.Time, kind ax.Kind, now time.Time) a
 // claim turns an instance into what its row is with a place for an attempt: the
 // claim is part of the same write if a worker is free.
 func (e *Engine) claim(inst ax.Instance, place ax.Place, now time.Time) ax.Instance {
-	if place.Room == ax.RoomNow {
+	if place.Room.Claims() {
 		return inst.Claim(place.Node, place.Incarnation, now)
 	}
 	return inst.Dispatch(place.Node, place.Incarnation)
@@ -99,7 +99,7 @@ func (e *Engine) advance(t *task, s step, now time.Time) {
 	t.pending = true
 	gen := t.gen
 	e.starts.Add(1)
-	e.cfg.Writer.Submit(ax.Change{
+	e.submit(ax.Change{
 		Plan: plan, Insert: s.insert, Move: s.moves, Events: s.events,
 		Done: func(applied bool, err error) {
 			defer e.starts.Done()

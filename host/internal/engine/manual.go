@@ -78,7 +78,7 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 	t.entered(&inst)
 	task := t.def
 	e.starts.Add(1)
-	e.cfg.Writer.Submit(ax.Change{
+	e.submit(ax.Change{
 		Insert: []ax.Instance{inst},
 		Events: []ax.Event{
 			e.event(&inst, now, ax.StageTriggerReady, "info", fmt.Sprintf("started by hand by %s", m.By)),

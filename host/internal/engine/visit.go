@@ -161,7 +161,7 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 	t.heldSince = time.Time{}
 	task := t.def
 	e.starts.Add(1)
-	e.cfg.Writer.Submit(ax.Change{
+	e.submit(ax.Change{
 		Move:   &ax.Move{From: old.Status, Fence: old.Fence, New: inst},
 		Events: []ax.Event{e.claimEvent(&inst, now)},
 		Done: func(applied bool, err error) {

@@ -98,10 +98,57 @@ func (e *Executor) Release(task *ax.Task, room ax.Room) {
 func (e *Executor) Start(a ax.Attempt, room ax.Room) {
 	switch room {
 	case ax.RoomNow:
-		e.wg.Go(func() { e.run(a) })
+		ctx := e.enter(a.Instance.ID)
+		e.wg.Go(func() { e.run(ctx, a) })
+	case ax.RoomSoon:
+		ctx := e.enter(a.Instance.ID)
+		e.pool.enqueue(ticket{
+			lane: e.cfg.Jobs.Lane(a.Task), room: room,
+			start: func() { e.wg.Go(func() { e.run(ctx, a) }) },
+			back:  func() { e.wg.Go(func() { e.giveBack(a) }) },
+		})
 	case ax.RoomQueue:
-		e.pool.enqueue(e.cfg.Jobs.Lane(a.Task), func() { e.wg.Go(func() { e.claim(a) }) })
+		e.pool.enqueue(ticket{
+			lane: e.cfg.Jobs.Lane(a.Task), room: room,
+			start: func() { e.wg.Go(func() { e.claim(a) }) },
+			back:  func() {}, // it stays DISPATCHED for the next start
+		})
 	case ax.RoomNone:
+	}
+}
+
+// enter makes the context of an attempt, by which it can be canceled from now
+// on.
+func (e *Executor) enter(id ax.InstanceID) context.Context {
+	ctx, cancel := context.WithCancelCause(e.ctx)
+	e.mu.Lock()
+	e.active[id] = cancel
+	e.mu.Unlock()
+	return ctx
+}
+
+func (e *Executor) leave(id ax.InstanceID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if cancel := e.active[id]; cancel != nil {
+		cancel(nil)
+	}
+	delete(e.active, id)
+}
+
+// giveBack takes back the claim of an attempt whose job did not begin.
+func (e *Executor) giveBack(a ax.Attempt) {
+	e.leave(a.Instance.ID)
+	now := time.Now()
+	inst := a.Instance
+	inst.Status, inst.Attempt, inst.StartedAt = ax.StatusDispatched, inst.Attempt-1, time.Time{}
+	_, err := e.write(ax.Change{
+		Move:   &ax.Move{From: a.Instance.Status, Fence: inst.Fence, New: inst},
+		Events: []ax.Event{e.event(&inst, now, ax.StageDispatched, "info", "claim given back: the host stops before the job began")},
+	})
+	if err != nil {
+		e.cfg.Log.Error("cannot give a claim back; the instance will be found LOST at the next start",
+			"instance_id", inst.ID, "task", a.Task.Name, "error", err)
 	}
 }
 
@@ -121,7 +168,7 @@ func (e *Executor) claim(a ax.Attempt) {
 		e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
 		return
 	}
-	e.run(ax.Attempt{Task: a.Task, Instance: inst})
+	e.run(e.enter(inst.ID), ax.Attempt{Task: a.Task, Instance: inst})
 }
 
 // write submits a change and waits for the answer.
@@ -181,13 +228,8 @@ func (e *Executor) Drain(ctx context.Context) {
 
 // run makes one attempt, from the claim that is in the database to the outcome
 // handed to the writer.
-func (e *Executor) run(a ax.Attempt) {
-	ctx, cancel := context.WithCancelCause(e.ctx)
-	defer cancel(nil)
-	e.mu.Lock()
-	e.active[a.Instance.ID] = cancel
-	e.mu.Unlock()
-
+func (e *Executor) run(ctx context.Context, a ax.Attempt) {
+	a.Instance.StartedAt = time.Now() // the claim was earlier: its commit, and perhaps a wait, lie between
 	e.cfg.Observe(ax.Happening{What: ax.AttemptStarted, At: a.Instance.StartedAt, Task: a.Task, Instance: a.Instance})
 	token := newToken()
 	out := e.attempt(ctx, &a, token)
@@ -197,10 +239,10 @@ func (e *Executor) run(a ax.Attempt) {
 		out.Status, out.Error = ax.StatusLost, "the host was stopped before the job ended"
 	}
 
-	e.mu.Lock()
-	delete(e.active, a.Instance.ID)
-	e.mu.Unlock()
-	e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
+	e.leave(a.Instance.ID)
+	lane := e.cfg.Jobs.Lane(a.Task)
+	e.pool.took(lane, out.EndedAt.Sub(out.StartedAt))
+	e.pool.release(lane, ax.RoomNow)
 	if out.Deferred {
 		e.deferred(a, out, token)
 		return
@@ -217,6 +259,9 @@ func (e *Executor) attempt(ctx context.Context, a *ax.Attempt, token string) (ou
 			out = ax.Outcome{Status: ax.StatusFailed, Error: fmt.Sprintf("panic in the host: %v", p)}
 		}
 	}()
+	if err := context.Cause(ctx); err != nil {
+		return ax.Outcome{Status: ax.StatusCanceled, Error: err.Error()}
+	}
 	if a.Task.Timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, a.Task.Timeout, pluginapi.ErrTimeout)

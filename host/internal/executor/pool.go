@@ -3,8 +3,17 @@ package executor
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+)
+
+const (
+	// soon is how long a claimed attempt may have to wait for its worker. Claims
+	// are made ahead only as far as the lanes' usual durations promise that.
+	soon = 50 * time.Millisecond
+	// firstGuess is the usual duration of a lane of which nothing is known yet.
+	firstGuess = 2 * time.Millisecond
 )
 
 // pool counts workers and places in the queue. A lane is all the work of one
@@ -25,11 +34,21 @@ type pool struct {
 	closed  bool
 }
 
-type lane struct{ running, places int }
+type lane struct {
+	running   int
+	claimed   int           // places of attempts that are claimed already
+	unclaimed int           // the other ones
+	usual     time.Duration // moving average of the durations
+}
 
+func (l *lane) places() int { return l.claimed + l.unclaimed }
+
+// ticket is an attempt in the queue: start is called with its worker taken,
+// back, if the pool is closed before that.
 type ticket struct {
-	lane  string
-	start func()
+	lane        string
+	room        ax.Room
+	start, back func()
 }
 
 func newPool(workers, queue int, freed func()) *pool {
@@ -39,7 +58,7 @@ func newPool(workers, queue int, freed func()) *pool {
 func (p *pool) lane(name string) *lane {
 	l := p.lanes[name]
 	if l == nil {
-		l = &lane{}
+		l = &lane{usual: firstGuess}
 		p.lanes[name] = l
 	}
 	return l
@@ -53,27 +72,58 @@ func (p *pool) reserve(name string) ax.Room {
 	defer p.mu.Unlock()
 	l := p.lane(name)
 	switch {
-	case l.places == 0 && p.mayRun(l):
-		p.running++
-		l.running++
-		return ax.RoomNow
-	case p.places < p.queueLimit || l.places == 0:
-		p.places++
-		l.places++
-		return ax.RoomQueue
+	case l.places() == 0 && p.mayRun(l):
+		return p.take(l, ax.RoomNow)
+	case p.places < p.queueLimit || l.places() == 0:
+		if p.claimsAhead(l) {
+			return p.take(l, ax.RoomSoon)
+		}
+		return p.take(l, ax.RoomQueue)
 	default:
 		p.refused = true
 		return ax.RoomNone
 	}
 }
 
-// enqueue uses a promised place: start is called once a worker is free, with
-// that worker taken.
-func (p *pool) enqueue(name string, start func()) {
-	p.mu.Lock()
-	if !p.closed {
-		p.queue = append(p.queue, ticket{name, start})
+// claimsAhead reports whether one more attempt of the lane would get a worker
+// soon, after all that waits before it.
+func (p *pool) claimsAhead(l *lane) bool {
+	work := l.usual
+	for _, other := range p.lanes {
+		work += other.usual * time.Duration(other.places())
 	}
+	return work <= soon*time.Duration(p.workers)
+}
+
+func (p *pool) take(l *lane, room ax.Room) ax.Room {
+	p.count(l, room, 1)
+	return room
+}
+
+func (p *pool) count(l *lane, room ax.Room, n int) {
+	switch room {
+	case ax.RoomNow:
+		p.running += n
+		l.running += n
+	case ax.RoomSoon:
+		p.places += n
+		l.claimed += n
+	case ax.RoomQueue:
+		p.places += n
+		l.unclaimed += n
+	case ax.RoomNone:
+	}
+}
+
+// enqueue uses a promised place.
+func (p *pool) enqueue(t ticket) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		t.back()
+		return
+	}
+	p.queue = append(p.queue, t)
 	p.mu.Unlock()
 	p.next()
 }
@@ -81,18 +131,17 @@ func (p *pool) enqueue(name string, start func()) {
 // release gives back a worker, or a place that was not used.
 func (p *pool) release(name string, room ax.Room) {
 	p.mu.Lock()
-	l := p.lane(name)
-	switch room {
-	case ax.RoomNow:
-		p.running--
-		l.running--
-	case ax.RoomQueue:
-		p.places--
-		l.places--
-	case ax.RoomNone:
-	}
+	p.count(p.lane(name), room, -1)
 	p.mu.Unlock()
 	p.next()
+}
+
+// took notes how long an attempt of a lane took.
+func (p *pool) took(name string, d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.lane(name)
+	l.usual = max(l.usual+(d-l.usual)/4, time.Microsecond)
 }
 
 // next starts what can be started and tells of room if somebody was refused.
@@ -112,20 +161,22 @@ func (p *pool) next() {
 		t := p.queue[i]
 		p.queue = slices.Delete(p.queue, i, i+1)
 		l := p.lane(t.lane)
-		p.places--
-		l.places--
-		p.running++
-		l.running++
+		p.count(l, t.room, -1)
+		p.count(l, ax.RoomNow, 1)
 		p.mu.Unlock()
 		t.start()
 	}
 }
 
-// close forgets what waits and starts nothing more.
+// close starts nothing more and turns away what waits.
 func (p *pool) close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	waiting := p.queue
 	p.closed, p.queue = true, nil
+	p.mu.Unlock()
+	for _, t := range waiting {
+		t.back()
+	}
 }
 
 func (p *pool) counts() (running, queued int) {

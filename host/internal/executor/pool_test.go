@@ -3,6 +3,7 @@ package executor
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
 )
@@ -11,6 +12,12 @@ func TestPoolBounds(t *testing.T) {
 	t.Parallel()
 	freed := 0
 	p := newPool(2, 3, func() { freed++ })
+	for _, lane := range []string{"a", "b", "c"} {
+		p.took(lane, time.Hour) // nothing is claimed ahead
+	}
+	enqueue := func(lane string, start func()) {
+		p.enqueue(ticket{lane: lane, room: ax.RoomQueue, start: start})
+	}
 	want := func(lane string, room ax.Room) {
 		t.Helper()
 		if got := p.reserve(lane); got != room {
@@ -29,9 +36,9 @@ func TestPoolBounds(t *testing.T) {
 	want("c", ax.RoomNone)
 
 	var started []string
-	p.enqueue("a", func() { started = append(started, "a1") })
-	p.enqueue("b", func() { started = append(started, "b1") })
-	p.enqueue("a", func() { started = append(started, "a2") })
+	enqueue("a", func() { started = append(started, "a1") })
+	enqueue("b", func() { started = append(started, "b1") })
+	enqueue("a", func() { started = append(started, "a2") })
 	if len(started) > 0 {
 		t.Fatalf("%v started in a full pool", started)
 	}
@@ -73,17 +80,18 @@ func TestPoolNeverOverfills(t *testing.T) {
 		for range 2000 {
 			lane := lanes[r.IntN(3)]
 			if r.IntN(2) == 0 {
-				switch p.reserve(lane) {
+				switch room := p.reserve(lane); room {
 				case ax.RoomNow:
 					start(lane)()
-				case ax.RoomQueue:
+				case ax.RoomQueue, ax.RoomSoon:
 					waiting++
-					p.enqueue(lane, func() { waiting--; start(lane)() })
+					p.enqueue(ticket{lane: lane, room: room, start: func() { waiting--; start(lane)() }})
 				case ax.RoomNone:
 				}
 			} else if running[lane] > 0 {
 				running[lane]--
 				total--
+				p.took(lane, time.Duration(r.IntN(100))*time.Millisecond)
 				p.release(lane, ax.RoomNow)
 			}
 			if got, queued := p.counts(); got != total || queued != waiting || queued > 5+2 {
@@ -93,5 +101,49 @@ func TestPoolNeverOverfills(t *testing.T) {
 				t.Fatalf("seed %d: %d wait although a worker is free", seed, waiting)
 			}
 		}
+	}
+}
+
+// TestClaimsAheadByUsualDurations: short jobs are claimed while they wait, long
+// ones are not.
+func TestClaimsAheadByUsualDurations(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		usual time.Duration
+		want  int // of 100 places
+	}{
+		{500 * time.Microsecond, 100},
+		{10 * time.Millisecond, 10},
+		{49 * time.Millisecond, 2},
+		{time.Minute, 0},
+	} {
+		p := newPool(2, 100, func() {})
+		for range 100 {
+			p.took("a", tt.usual)
+		}
+		rooms := map[ax.Room]int{}
+		for range 103 {
+			rooms[p.reserve("a")]++
+		}
+		if rooms[ax.RoomNow] != 2 || rooms[ax.RoomNone] != 1 || rooms[ax.RoomSoon] != tt.want || rooms[ax.RoomQueue] != 100-tt.want {
+			t.Errorf("jobs of %s: %v, want %d claimed ahead", tt.usual, rooms, tt.want)
+		}
+	}
+}
+
+func TestCloseTurnsAwayWhatWaits(t *testing.T) {
+	t.Parallel()
+	p := newPool(1, 10, func() {})
+	p.reserve("a")
+	back := 0
+	wait := func() {
+		p.enqueue(ticket{lane: "a", room: p.reserve("a"), start: func() { t.Error("started") }, back: func() { back++ }})
+	}
+	wait()
+	p.close()
+	wait()
+	p.release("a", ax.RoomNow)
+	if back != 2 {
+		t.Errorf("%d turned away, want 2", back)
 	}
 }

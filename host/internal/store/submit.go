@@ -27,7 +27,24 @@ func (s *Store) Submit(c ax.Change) {
 		answer(c, false, ErrReadOnly)
 		return
 	}
-	s.writer.submit(encodeChange(c))
+	s.writer.submit(parcel{one: encodeChange(c)})
+}
+
+// SubmitAll is Submit for changes that had best share a transaction, such as
+// those of one instant: none of them is written before the others are there.
+// Each still stands and falls on its own.
+func (s *Store) SubmitAll(changes []ax.Change) {
+	if s.writer == nil {
+		for _, c := range changes {
+			answer(c, false, ErrReadOnly)
+		}
+		return
+	}
+	items := make([]*item, len(changes))
+	for i, c := range changes {
+		items[i] = encodeChange(c)
+	}
+	s.writer.submit(parcel{many: items})
 }
 
 // answer calls Done if there is one.

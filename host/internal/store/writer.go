@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +17,7 @@ import (
 type writer struct {
 	store    *Store
 	log      hclog.Logger
-	queue    chan *item
+	queue    chan parcel
 	maxBatch int
 	retryFor time.Duration
 	stmts    writerStmts
@@ -28,7 +30,7 @@ type writer struct {
 
 func newWriter(s *Store, o Options) *writer {
 	return &writer{
-		store: s, log: o.Log, queue: make(chan *item, o.Buffer),
+		store: s, log: o.Log, queue: make(chan parcel, o.Buffer),
 		maxBatch: o.MaxBatch, retryFor: o.RetryFor,
 		stmts: writerStmts{store: s}, done: make(chan struct{}),
 	}
@@ -36,16 +38,39 @@ func newWriter(s *Store, o Options) *writer {
 
 func (w *writer) start() { go w.run() }
 
-// submit queues an item; it waits while the queue is full.
-func (w *writer) submit(it *item) {
+// submit queues items that belong together; it waits while the queue is full.
+func (w *writer) submit(items parcel) {
 	w.mu.RLock()
 	if w.closed {
 		w.mu.RUnlock()
-		answer(it.change, false, ErrClosed)
+		for it := range items.all() {
+			answer(it.change, false, ErrClosed)
+		}
 		return
 	}
-	w.queue <- it
+	w.queue <- items
 	w.mu.RUnlock()
+}
+
+// parcel is what one call hands over: a single item, or several that had best
+// share a transaction.
+type parcel struct {
+	one  *item
+	many []*item
+}
+
+func (p parcel) all() iter.Seq[*item] {
+	if p.one != nil {
+		return func(yield func(*item) bool) { yield(p.one) }
+	}
+	return slices.Values(p.many)
+}
+
+func (p parcel) appendTo(batch []*item) []*item {
+	if p.one != nil {
+		return append(batch, p.one)
+	}
+	return append(batch, p.many...)
 }
 
 // close refuses further items and waits until those queued are answered.
@@ -64,7 +89,7 @@ func (w *writer) run() {
 	defer w.stmts.close()
 	var batch []*item
 	for first := range w.queue {
-		batch = w.gather(append(batch[:0], first))
+		batch = w.gather(first.appendTo(batch[:0]))
 		w.write(batch)
 		for i, it := range batch {
 			answer(it.change, it.applied, it.err)
@@ -73,15 +98,15 @@ func (w *writer) run() {
 	}
 }
 
-// gather adds what is queued already, up to maxBatch.
+// gather adds what is queued already, up to about maxBatch.
 func (w *writer) gather(batch []*item) []*item {
 	for len(batch) < w.maxBatch {
 		select {
-		case it, ok := <-w.queue:
+		case items, ok := <-w.queue:
 			if !ok {
 				return batch
 			}
-			batch = append(batch, it)
+			batch = items.appendTo(batch)
 		default:
 			return batch
 		}
