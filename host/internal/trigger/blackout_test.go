@@ -87,7 +87,7 @@ func TestBlackouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			draw := rand.New(rand.NewPCG(5, uint64(first.Day)))
-			for range 40 {
+			for range 25 {
 				compareBlackouts(t, draw, first, zone)
 			}
 		})

@@ -47,7 +47,7 @@ func TestWhyAgreesWithNext(t *testing.T) {
 				t.Fatal(err)
 			}
 			draw := rand.New(rand.NewPCG(7, 8))
-			for range 60 {
+			for range 30 {
 				s, calendars := randomBlackouts(draw, first, zone, t)
 				randomRest(draw, &s, first, zone)
 				compareTrail(t, draw, s, calendars, first.In(zone, 0, 0, 0))
