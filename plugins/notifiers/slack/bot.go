@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+
+	"github.com/slack-go/slack"
+
+	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/notice"
+)
+
+// eventTest is the event of messages that test a receiver.
+const eventTest = "test"
+
+// bot sends messages by the API, with a thread for each task.
+type bot struct {
+	*notifier
+	api *slack.Client
+}
+
+// Notify implements pluginapi.Notifier. The first message about a task opens a
+// thread, those that follow are replies to it; recovery ends the thread.
+func (b *bot) Notify(ctx context.Context, msg pluginapi.Message) error {
+	key := threadKey{b.cfg.Token, b.cfg.Channel, msg.App, msg.Task}
+	open, reply := b.threads.find(key, b.now().Add(-b.cfg.Thread.Std()))
+	sent, err := b.post(ctx, msg, open.ts)
+	if reply && isGoneThread(err) {
+		b.threads.forget(key)
+		reply = false
+		sent, err = b.post(ctx, msg, "")
+	}
+	if err != nil {
+		return b.named(err)
+	}
+	switch {
+	case notice.Recovered(msg) && reply:
+		b.threads.forget(key)
+		b.solve(ctx, open, msg)
+	case notice.Recovered(msg):
+		b.threads.forget(key) // if there was one, it was too old
+	case !reply && msg.Task != "" && msg.Event != eventTest:
+		sent.opened, sent.first = b.now(), msg
+		b.threads.add(key, sent)
+	}
+	return nil
+}
+
+// post sends a message, as a reply unless ts is empty, and returns where it is.
+func (b *bot) post(ctx context.Context, msg pluginapi.Message, ts string) (thread, error) {
+	exchange, end, err := b.exchange(ctx)
+	if err != nil {
+		return thread{}, err
+	}
+	defer end()
+	options := optionsOf(newPost(msg, b.cfg.Lang))
+	if ts != "" {
+		options = append(options, slack.MsgOptionTS(ts))
+		if b.cfg.Broadcast {
+			options = append(options, slack.MsgOptionBroadcast())
+		}
+	}
+	channel, sent, err := b.api.PostMessageContext(exchange, b.cfg.Channel, options...)
+	if isGoneThread(err) {
+		return thread{}, err // known to the caller
+	}
+	if err != nil {
+		return thread{}, b.explain(ctx, exchange, err)
+	}
+	return thread{channel: channel, ts: sent}, nil
+}
+
+// solve marks the first message of a thread as solved. It is no harm if that
+// fails, since the thread tells of the recovery as well.
+func (b *bot) solve(ctx context.Context, open thread, recovery pluginapi.Message) {
+	exchange, cancel := context.WithTimeoutCause(ctx, b.cfg.Timeout.Std(), errSlow)
+	defer cancel()
+	_, _, _, err := b.api.UpdateMessageContext(exchange, open.channel, open.ts, optionsOf(solved(open.first, recovery, b.cfg.Lang))...)
+	if err != nil {
+		b.log.Warn("cannot mark a message as solved", "task", recovery.Task, "error", b.named(b.explain(ctx, exchange, err)))
+	}
+}
+
+func optionsOf(p post) []slack.MsgOption {
+	return []slack.MsgOption{
+		slack.MsgOptionText(p.head, false), // it is escaped already
+		slack.MsgOptionAttachments(p.details...),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+	}
+}
