@@ -25,15 +25,20 @@ const followCheck = 5 * time.Second
 type backend struct{ h *Host }
 
 func (b backend) Tasks(ctx context.Context, q api.TaskQuery) ([]api.TaskView, error) {
-	views := b.h.engine.Views("")
-	views = slices.DeleteFunc(views, func(v engine.View) bool {
-		return !strings.HasPrefix(v.Row.Name, q.Prefix) || (q.Group != "" && v.Row.Group != q.Group) || v.Row.Name <= q.After
-	})
-	slices.SortFunc(views, func(a, b engine.View) int { return strings.Compare(a.Row.Name, b.Row.Name) })
-	if q.Limit > 0 && len(views) > q.Limit {
-		views = views[:q.Limit]
+	var names []string
+	for name, entry := range b.h.live.Load().entries {
+		if strings.HasPrefix(name, q.Prefix) && (q.Group == "" || entry.Row.Group == q.Group) && name > q.After {
+			names = append(names, name)
+		}
 	}
-	return b.show(ctx, views)
+	if len(names) == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	if q.Limit > 0 && len(names) > q.Limit {
+		names = names[:q.Limit]
+	}
+	return b.show(ctx, b.h.engine.Views(names...))
 }
 
 func (b backend) Task(ctx context.Context, name string) (api.TaskView, error) {

@@ -37,7 +37,7 @@ func (b backend) Backlog(ctx context.Context, n int) (api.Backlog, error) {
 	l := load{now: now, stopping: b.h.draining.Load()}
 	l.workers, l.queue = b.h.executor.Size()
 	l.busy, l.queued = b.h.executor.Counts()
-	tasks, held := l.tasks(b.h.engine.Views(""), rows)
+	tasks, held := l.tasks(b.h.engine.Views(), rows)
 	return api.Backlog{
 		Workers: l.workers, Busy: l.busy, QueueLimit: l.queue, QueueDepth: l.queued,
 		Held: held, TasksTotal: len(tasks), Tasks: tasks[:min(n, len(tasks))],

@@ -47,12 +47,7 @@ func (b backend) Health(ctx context.Context) api.Health {
 		health.Reasons = append(health.Reasons, reason)
 	}
 	health.Status, health.Reasons = gapHealth(cfg.Gaps(calendar.DateOf(time.Now())))
-	for _, v := range h.engine.Views("") {
-		health.Tasks++
-		if v.Row.Parked != "" {
-			health.TasksParked++
-		}
-	}
+	health.Tasks, health.TasksParked = h.engine.Count()
 	if health.TasksParked > 0 {
 		worsen(api.HealthDegraded, fmt.Sprintf("%d of %d tasks are parked", health.TasksParked, health.Tasks))
 	}

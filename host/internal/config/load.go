@@ -129,6 +129,7 @@ func (l *loader) load(path string) {
 	for _, d := range decoders {
 		d.root = nil // uses keep the source, but need no more than their own nodes
 	}
+	l.config.detach()
 }
 
 func (f *fileDraft) fields() []field {

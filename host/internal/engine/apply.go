@@ -135,19 +135,44 @@ type View struct {
 	TryAt time.Time
 }
 
-// Views returns the state of all tasks, or of one if name is not empty.
-func (e *Engine) Views(name string) []View {
+// Views returns the state of the tasks with these names, as far as there are
+// such, or of all tasks if there are none.
+func (e *Engine) Views(names ...string) []View {
 	var views []View
 	e.call(func(time.Time) {
-		for _, t := range e.tasks {
-			if !t.gone && (name == "" || t.def.Name == name) {
-				views = append(views, View{
-					Row:     ax.TaskRow{Task: *t.def, TaskState: t.st},
-					Running: len(t.active), Waiting: len(t.waiting), Retrying: len(t.retries), Backfill: len(t.backfill),
-					Held: t.held, HeldSince: t.heldSince, Remote: t.remote, Writing: t.pending, TryAt: t.tryAt,
-				})
+		for _, name := range names {
+			if t := e.names[name]; t != nil {
+				views = append(views, t.view())
 			}
+		}
+		if len(names) > 0 {
+			return
+		}
+		views = make([]View, 0, len(e.names))
+		for _, t := range e.names {
+			views = append(views, t.view())
 		}
 	})
 	return views
+}
+
+func (t *task) view() View {
+	return View{
+		Row:     ax.TaskRow{Task: *t.def, TaskState: t.st},
+		Running: len(t.active), Waiting: len(t.waiting), Retrying: len(t.retries), Backfill: len(t.backfill),
+		Held: t.held, HeldSince: t.heldSince, Remote: t.remote, Writing: t.pending, TryAt: t.tryAt,
+	}
+}
+
+// Count returns how many tasks there are, and how many of them are parked.
+func (e *Engine) Count() (tasks, parked int) {
+	e.call(func(time.Time) {
+		tasks = len(e.names)
+		for _, t := range e.names {
+			if t.st.Parked != "" {
+				parked++
+			}
+		}
+	})
+	return tasks, parked
 }
