@@ -101,14 +101,9 @@ func (e *Executor) Start(a ax.Attempt, room ax.Room) {
 		ctx := e.enter(a.Instance.ID)
 		e.wg.Go(func() { e.run(ctx, a) })
 	case ax.RoomSoon:
-		ctx := e.enter(a.Instance.ID)
-		e.pool.enqueue(ticket{
-			lane: e.cfg.Jobs.Lane(a.Task), room: room,
-			start: func() { e.wg.Go(func() { e.run(ctx, a) }) },
-			back:  func() { e.wg.Go(func() { e.giveBack(a) }) },
-		})
+		e.queueClaimed(a)
 	case ax.RoomQueue:
-		e.pool.enqueue(ticket{
+		e.pool.enqueue(&ticket{
 			lane: e.cfg.Jobs.Lane(a.Task), room: room,
 			start: func() { e.wg.Go(func() { e.claim(a) }) },
 			back:  func() {}, // it stays DISPATCHED for the next start
@@ -134,22 +129,6 @@ func (e *Executor) leave(id ax.InstanceID) {
 		cancel(nil)
 	}
 	delete(e.active, id)
-}
-
-// giveBack takes back the claim of an attempt whose job did not begin.
-func (e *Executor) giveBack(a ax.Attempt) {
-	e.leave(a.Instance.ID)
-	now := time.Now()
-	inst := a.Instance
-	inst.Status, inst.Attempt, inst.StartedAt = ax.StatusDispatched, inst.Attempt-1, time.Time{}
-	_, err := e.write(ax.Change{
-		Move:   &ax.Move{From: a.Instance.Status, Fence: inst.Fence, New: inst},
-		Events: []ax.Event{e.event(&inst, now, ax.StageDispatched, "info", "claim given back: the host stops before the job began")},
-	})
-	if err != nil {
-		e.cfg.Log.Error("cannot give a claim back; the instance will be found LOST at the next start",
-			"instance_id", inst.ID, "task", a.Task.Name, "error", err)
-	}
 }
 
 // claim moves a queued attempt to RUNNING, and runs it if nobody was faster.

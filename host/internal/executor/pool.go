@@ -29,7 +29,7 @@ type pool struct {
 	running int
 	places  int // promised places in the queue, used ones included
 	lanes   map[string]*lane
-	queue   []ticket // oldest first
+	queue   []*ticket // oldest first
 	refused bool
 	closed  bool
 }
@@ -116,7 +116,7 @@ func (p *pool) count(l *lane, room ax.Room, n int) {
 }
 
 // enqueue uses a promised place.
-func (p *pool) enqueue(t ticket) {
+func (p *pool) enqueue(t *ticket) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -126,6 +126,38 @@ func (p *pool) enqueue(t ticket) {
 	p.queue = append(p.queue, t)
 	p.mu.Unlock()
 	p.next()
+}
+
+// replace puts another ticket of the same lane in the place of one, and reports
+// whether that was still in the queue.
+func (p *pool) replace(t, by *ticket) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.Index(p.queue, t)
+	if i < 0 {
+		return false
+	}
+	l := p.lane(t.lane)
+	p.count(l, t.room, -1)
+	p.count(l, by.room, 1)
+	p.queue[i] = by
+	return true
+}
+
+// withdraw takes a ticket out of the queue and gives its place back; it reports
+// whether it was still there.
+func (p *pool) withdraw(t *ticket) bool {
+	p.mu.Lock()
+	i := slices.Index(p.queue, t)
+	if i >= 0 {
+		p.queue = slices.Delete(p.queue, i, i+1)
+	}
+	p.mu.Unlock()
+	if i < 0 {
+		return false
+	}
+	p.release(t.lane, t.room)
+	return true
 }
 
 // release gives back a worker, or a place that was not used.
@@ -148,7 +180,7 @@ func (p *pool) took(name string, d time.Duration) {
 func (p *pool) next() {
 	for {
 		p.mu.Lock()
-		i := slices.IndexFunc(p.queue, func(t ticket) bool { return p.mayRun(p.lane(t.lane)) })
+		i := slices.IndexFunc(p.queue, func(t *ticket) bool { return p.mayRun(p.lane(t.lane)) })
 		if i < 0 {
 			tell := p.refused && p.places < p.queueLimit
 			p.refused = p.refused && !tell

@@ -16,7 +16,7 @@ func TestPoolBounds(t *testing.T) {
 		p.took(lane, time.Hour) // nothing is claimed ahead
 	}
 	enqueue := func(lane string, start func()) {
-		p.enqueue(ticket{lane: lane, room: ax.RoomQueue, start: start})
+		p.enqueue(&ticket{lane: lane, room: ax.RoomQueue, start: start})
 	}
 	want := func(lane string, room ax.Room) {
 		t.Helper()
@@ -85,7 +85,7 @@ func TestPoolNeverOverfills(t *testing.T) {
 					start(lane)()
 				case ax.RoomQueue, ax.RoomSoon:
 					waiting++
-					p.enqueue(ticket{lane: lane, room: room, start: func() { waiting--; start(lane)() }})
+					p.enqueue(&ticket{lane: lane, room: room, start: func() { waiting--; start(lane)() }})
 				case ax.RoomNone:
 				}
 			} else if running[lane] > 0 {
@@ -137,7 +137,7 @@ func TestCloseTurnsAwayWhatWaits(t *testing.T) {
 	p.reserve("a")
 	back := 0
 	wait := func() {
-		p.enqueue(ticket{lane: "a", room: p.reserve("a"), start: func() { t.Error("started") }, back: func() { back++ }})
+		p.enqueue(&ticket{lane: "a", room: p.reserve("a"), start: func() { t.Error("started") }, back: func() { back++ }})
 	}
 	wait()
 	p.close()
