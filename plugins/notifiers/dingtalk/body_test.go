@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,9 +16,7 @@ func TestKindsOfMessage(t *testing.T) {
 	mention := map[string]any{"at_mobiles": []string{"13800000001"}, "at_user_ids": []string{"zhang"}, "at_all": true}
 	with := func(key string, value any) map[string]any {
 		settings := map[string]any{key: value}
-		for name, value := range mention {
-			settings[name] = value
-		}
+		maps.Copy(settings, mention)
 		return settings
 	}
 	everybody := &at{Mobiles: []string{"13800000001"}, UserIDs: []string{"zhang"}, All: true}
