@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/wneessen/go-mail/smtp"
 )
@@ -42,6 +43,7 @@ func (s *server) send(ctx context.Context, e envelope, letter []byte) (refused [
 		return nil, err
 	}
 	defer hangUp()
+	client.SkipSMTPUTF8(!e.needsUTF8())
 	if err := client.Mail("<" + e.from + ">"); err != nil {
 		return nil, at("MAIL FROM", err)
 	}
@@ -81,7 +83,7 @@ func (s *server) open(ctx context.Context) (client *smtp.Client, hangUp func(), 
 	if err != nil {
 		return nil, nil, err
 	}
-	release := context.AfterFunc(ctx, func() { conn.Close() })
+	release := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // all that is under way ends
 	hangUp = func() {
 		release()
 		conn.Close()
@@ -116,7 +118,7 @@ func (s *server) connect(ctx context.Context) (net.Conn, error) {
 func (s *server) introduce(conn net.Conn) (*smtp.Client, error) {
 	client, err := smtp.NewClient(conn, s.Host)
 	if err != nil {
-		if s.mode() != modeTLS && (errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded)) {
+		if s.mode() != modeTLS && (errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded)) {
 			err = fmt.Errorf("%w (does the server expect TLS from the first byte? then set mode: tls)", err)
 		}
 		return nil, at("greeting", err)
@@ -130,15 +132,13 @@ func (s *server) introduce(conn net.Conn) (*smtp.Client, error) {
 	if err := s.login(client); err != nil {
 		return nil, err
 	}
-	client.SkipSMTPUTF8(!s.needsUTF8())
 	return client, nil
 }
 
 // needsUTF8 reports whether an address is more than ASCII. Else the extension
 // is not asked for, since the next server may not have it.
-func (s *server) needsUTF8() bool {
-	all := strings.Join(append(append(append([]string{s.From}, s.To...), s.CC...), s.BCC...), "")
-	return strings.ContainsFunc(all, func(r rune) bool { return r > '~' })
+func (e *envelope) needsUTF8() bool {
+	return strings.ContainsFunc(e.from+strings.Join(e.to, ""), func(r rune) bool { return r > '~' })
 }
 
 func (s *server) encrypt(client *smtp.Client) error {

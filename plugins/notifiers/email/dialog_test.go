@@ -71,7 +71,7 @@ func TestTLSIsExpectedFromTheFirstByte(t *testing.T) {
 	box := new(mailbox).start(t, modeTLS, ca)
 	n, _ := newTestNotifier(t, map[string]any{"port": box.port, "mode": modeSTARTTLS, "timeout": "100ms", "tls": map[string]any{"ca_file": ca.file}})
 	err := n.Notify(t.Context(), message())
-	if err == nil || !strings.Contains(err.Error(), "timeout of 100ms: greeting: ") || !strings.HasSuffix(err.Error(), "then set mode: tls)") || pluginapi.IsPermanent(err) {
+	if err == nil || !strings.Contains(err.Error(), "timeout of 100ms: greeting: ") || strings.Contains(err.Error(), "closed") || !strings.HasSuffix(err.Error(), "then set mode: tls)") || pluginapi.IsPermanent(err) {
 		t.Errorf("error %v", err)
 	}
 }

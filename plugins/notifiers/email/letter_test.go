@@ -32,6 +32,9 @@ func TestLetter(t *testing.T) {
 	if got.from != "ax@example.com" || !reflect.DeepEqual(got.to, []string{"ops@example.com", "k@example.com", "boss@example.com", "archive@example.com"}) {
 		t.Errorf("envelope from %s to %v", got.from, got.to)
 	}
+	if got.utf8 {
+		t.Error("SMTPUTF8 is asked for, although only a name needs it")
+	}
 	letter := read(t, got.raw)
 	want := map[string]string{
 		"From": `"Scheduler" <ax@example.com>`, "Cc": "<boss@example.com>", "Bcc": "", "Date": "Sun, 01 Mar 2026 10:00:00 +0000",
@@ -124,6 +127,17 @@ func TestIDsAndThreads(t *testing.T) {
 	}
 	if distinct := map[string]bool{threads[0]: true, threads[3]: true, threads[4]: true}; threads[0] != threads[1] || threads[0] != threads[2] || len(distinct) != 3 {
 		t.Errorf("threads %q", threads)
+	}
+}
+
+func TestAddressBeyondASCII(t *testing.T) {
+	t.Parallel()
+	got := send(t, map[string]any{"from": "ax@例子.example", "to": []string{"调度@example.com"}}, message())[0]
+	if !got.utf8 || got.from != "ax@例子.example" || !reflect.DeepEqual(got.to, []string{"调度@example.com"}) {
+		t.Errorf("envelope %+v", got)
+	}
+	if id := read(t, got.raw).header.Get("Message-Id"); !strings.HasSuffix(id, "@ax.invalid>") {
+		t.Errorf("id %s", id)
 	}
 }
 

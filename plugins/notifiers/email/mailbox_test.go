@@ -29,6 +29,7 @@ type received struct {
 	from   string
 	to     []string
 	raw    string
+	utf8   bool   // SMTPUTF8 was asked for
 	secure bool   // the line was encrypted
 	user   string // who was logged in
 }
@@ -83,7 +84,7 @@ func (m *mailbox) start(t *testing.T, mode string, ca authority) *mailbox {
 	m.t = t
 	server := smtp.NewServer(m)
 	server.Domain, server.AllowInsecureAuth = "mail.example", true
-	server.ErrorLog = silent{}
+	server.ErrorLog, server.EnableSMTPUTF8 = silent{}, true
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -149,8 +150,8 @@ func ask(question func(string) error, about string) error {
 func (s *session) Reset()        { s.mail = received{user: s.mail.user} }
 func (s *session) Logout() error { return nil }
 
-func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	s.mail.from = from
+func (s *session) Mail(from string, options *smtp.MailOptions) error {
+	s.mail.from, s.mail.utf8 = from, options.UTF8
 	return ask(s.box.onMail, from)
 }
 

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"mime"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/notice"
 )
 
 // bodyMaker makes the body of a request.
@@ -22,7 +21,7 @@ func newBody(cfg *settings) (bodyMaker, error) {
 	if cfg.Template == "" {
 		return func(msg pluginapi.Message) ([]byte, error) { return json.Marshal(msg) }, nil
 	}
-	t, err := template.New("template").Funcs(template.FuncMap{"json": jsonText, "in": inZone}).Parse(cfg.Template)
+	t, err := template.New("template").Funcs(template.FuncMap{"json": jsonText, "in": notice.In}).Parse(cfg.Template)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +30,7 @@ func newBody(cfg *settings) (bodyMaker, error) {
 		err := t.Execute(&body, msg)
 		return body.Bytes(), err
 	}
-	body, err := render(sample())
+	body, err := render(notice.Sample())
 	if err != nil {
 		return nil, err
 	}
@@ -49,25 +48,4 @@ func isJSON(contentType string) bool {
 func jsonText(value any) (string, error) {
 	raw, err := json.Marshal(value)
 	return string(raw), err
-}
-
-// inZone moves an instant to a zone by its IANA name. An unknown one means
-// UTC, since a message must get through.
-func inZone(zone string, at time.Time) time.Time {
-	location, err := time.LoadLocation(zone)
-	if err != nil {
-		return at.UTC()
-	}
-	return at.In(location)
-}
-
-// sample is a message whose texts hold whatever makes templates stumble.
-func sample() pluginapi.Message {
-	text := func(name string) string { return fmt.Sprintf("%s with \"quotes\", \\, a tab\t and\nlines", name) }
-	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	return pluginapi.Message{
-		ID: "0", App: "app", Node: "node", Task: text("task"), Event: "test", Severity: "info",
-		Title: text("title"), Text: text("text"), Count: 2, First: at, Last: at,
-		LastError: text("error"), InstanceID: "0", Zone: "Asia/Shanghai",
-	}
 }
