@@ -82,23 +82,3 @@ func statuses(keep func(ax.Status) bool) []ax.Status {
 	}
 	return all
 }
-
-// CountByStatus counts the instances of an app by status.
-func (s *Store) CountByStatus(ctx context.Context, app string) (map[ax.Status]int64, error) {
-	const what = "count the instances"
-	rows, err := s.query(ctx, "SELECT status, count(*) FROM ax_instance WHERE app = ? GROUP BY status", app)
-	if err != nil {
-		return nil, s.wrap(what, err)
-	}
-	defer rows.Close()
-	counts := map[ax.Status]int64{}
-	for rows.Next() {
-		var status ax.Status
-		var n int64
-		if err := rows.Scan(&status, &n); err != nil {
-			return nil, s.wrap(what, err)
-		}
-		counts[status] = n
-	}
-	return counts, s.wrap(what, rows.Err())
-}

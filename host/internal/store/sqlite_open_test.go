@@ -114,7 +114,7 @@ func TestReadOnly(t *testing.T) {
 	ro.Submit(ax.Change{Done: func(_ bool, err error) { verdict <- err }})
 	for name, err := range map[string]error{
 		"migrate": migrateErr, "submit": <-verdict, "apply": ro.ApplyTasks(t.Context(), apply),
-		"set": ro.SetFailures(t.Context(), 1, 1),
+		"audit": ro.Audit(t.Context(), ax.AuditRow{At: time.Now(), App: "a"}),
 	} {
 		if !errors.Is(err, store.ErrReadOnly) {
 			t.Errorf("%s: %v, want ErrReadOnly", name, err)

@@ -101,12 +101,7 @@ type parkDetail struct {
 	Reason string `json:"reason"`
 }
 
-// SetFailures writes the count of failed instances in a row. Where an instance
-// ends in the same moment, Change.Failures does the same in one transaction.
-func (s *Store) SetFailures(ctx context.Context, task ax.TaskID, count int) error {
-	return s.execOne(ctx, fmt.Sprintf("set the failures of task %d", task), setFailures, count, int64(task))
-}
-
+// setFailures is the statement of ax.Change.Failures.
 const setFailures = "UPDATE ax_task SET failures = ? WHERE id = ? AND deleted_at IS NULL"
 
 // SavePlan writes the due times of a task (NextAt to AnchorAt; the rest of

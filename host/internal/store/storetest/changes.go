@@ -182,9 +182,9 @@ func changeIsolation(b *bed) {
 		equal(b, "instance", b.instance(i.ID), i)
 		equal(b, "events", b.eventTexts(i.ID), []string{"good"})
 	}
-	counts, err := b.s.CountByStatus(b.Context(), app)
+	counts, err := b.s.CountInstances(b.Context(), ax.InstanceFilter{App: app})
 	b.must(err)
-	equal(b, "rows", counts, map[ax.Status]int64{ax.StatusRunning: 101})
+	equal(b, "rows", counts, map[ax.Status]int{ax.StatusRunning: 101})
 }
 
 func changeMistakes(b *bed) {

@@ -14,7 +14,6 @@ var instanceTests = []test{
 	{"pages", instancePages},
 	{"unfinished", instanceUnfinished},
 	{"unfinished while writing", instanceUnfinishedWriting},
-	{"count by status", instanceCount},
 	{"last of each task", instanceLast},
 }
 
@@ -160,23 +159,6 @@ func instanceUnfinishedWriting(b *bed) {
 	for id, n := range seen {
 		equal(b, id.String(), n, 1)
 	}
-}
-
-func instanceCount(b *bed) {
-	b.insertNumbered(10, func(n int, i *ax.Instance) {
-		if n < 3 {
-			i.Status = ax.StatusSkipped
-		}
-		if n == 9 {
-			i.App = "other"
-		}
-	})
-	got, err := b.s.CountByStatus(b.Context(), app)
-	b.must(err)
-	equal(b, "counts", got, map[ax.Status]int64{ax.StatusSkipped: 3, ax.StatusRunning: 6})
-	got, err = b.s.CountByStatus(b.Context(), "none")
-	b.must(err)
-	equal(b, "counts of an app without any", got, map[ax.Status]int64{})
 }
 
 func instanceLast(b *bed) {

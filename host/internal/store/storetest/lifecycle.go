@@ -126,7 +126,7 @@ func lifecycleCanceled(b *bed) {
 	b.wantErr(err, context.Canceled)
 	err = b.s.ApplyTasks(ctx, store.ApplyParams{App: app, Now: noon, Upsert: []ax.TaskRow{Task(app, "u", noon)}})
 	b.wantErr(err, context.Canceled)
-	b.wantErr(b.s.SetFailures(ctx, ax.NewTaskID(app, "t"), 3), context.Canceled)
+	b.wantErr(b.s.Audit(ctx, ax.AuditRow{At: noon, App: app}), context.Canceled)
 
 	// A context that ends in the middle of a large transaction leaves nothing
 	// of it, and a connection that works.

@@ -62,7 +62,7 @@ func purgeSteps(b *bed) {
 
 func purgeRest(b *bed) {
 	for n := range 4 {
-		row := b.newAlert(0)
+		row := b.newAlert()
 		row.WindowEnd = noon.Add(time.Duration(n) * time.Hour)
 		if n != 1 {
 			row.State = ax.AlertSent

@@ -69,11 +69,8 @@ func statePark(b *bed) {
 func stateFailures(b *bed) {
 	b.apply(Task(app, "t", noon))
 	id := ax.NewTaskID(app, "t")
-	b.must(b.s.SetFailures(b.Context(), id, 3))
-	equal(b, "failures", b.task("t").Failures, 3)
 	b.applied(ax.Change{Failures: &ax.Failures{Task: id, Count: 5}})
 	equal(b, "failures", b.task("t").Failures, 5)
-	b.wantErr(b.s.SetFailures(b.Context(), 42, 1), store.ErrNotFound)
 }
 
 func statePlan(b *bed) {
