@@ -160,7 +160,7 @@ func (e *Engine) post(f func(now time.Time)) {
 }
 
 // call runs a function in the loop and waits for it. It reports false if the
-// engine is stopped.
+// engine was stopped before it came to that.
 func (e *Engine) call(f func(now time.Time)) bool {
 	done := make(chan struct{})
 	e.post(func(now time.Time) { f(now); close(done) })
@@ -168,6 +168,12 @@ func (e *Engine) call(f func(now time.Time)) bool {
 	case <-done:
 		return true
 	case <-e.ctx.Done():
+	}
+	e.loop.Wait() // the function may be running just now
+	select {
+	case <-done:
+		return true
+	default:
 		return false
 	}
 }

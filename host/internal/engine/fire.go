@@ -13,7 +13,7 @@ import (
 type step struct {
 	last   time.Time // the newest due time that is accounted for
 	insert []ax.Instance
-	moves  *ax.Move
+	move   *ax.Move
 	events []ax.Event
 	// written is called in the writer's goroutine, afterwards in the loop.
 	written func()
@@ -100,7 +100,7 @@ func (e *Engine) advance(t *task, s step, now time.Time) {
 	gen := t.gen
 	e.starts.Add(1)
 	e.submit(ax.Change{
-		Plan: plan, Insert: s.insert, Move: s.moves, Events: s.events,
+		Plan: plan, Insert: s.insert, Move: s.move, Events: s.events,
 		Done: func(applied bool, err error) {
 			defer e.starts.Done()
 			if applied && s.written != nil {

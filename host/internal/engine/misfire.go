@@ -24,30 +24,30 @@ func (e *Engine) misfire(t *task, now time.Time) bool {
 	case ax.MisfireAll:
 		return e.misfireAll(t, now)
 	case ax.MisfireOnce:
-		return e.misfireOnce(t, now)
+		e.misfireOnce(t, now)
 	default:
 		e.drop(t, e.missed(t, now.Add(-m.Threshold), 0), now, "late by more than "+m.Threshold.String())
-		return false
 	}
+	return false
 }
 
 // misfireOnce runs the newest due time; the ones before it are missed.
-func (e *Engine) misfireOnce(t *task, now time.Time) bool {
+func (e *Engine) misfireOnce(t *task, now time.Time) {
 	if t.full() {
 		// The run under way began after all of them: it is the one run.
 		e.drop(t, e.missed(t, now, 0), now, "late, and the task runs just now")
-		return false
+		return
 	}
 	const why = "late: only the newest due time runs"
 	span := e.missed(t, now, 1)
 	if span.more {
 		e.drop(t, span, now, why)
-		return false
+		return
 	}
 	place := e.cfg.Dispatch.Reserve(t.def)
 	if place.Room == ax.RoomNone {
 		e.hold(t, now)
-		return false
+		return
 	}
 	s := step{last: span.newest}
 	if span.count > 0 {
@@ -57,7 +57,6 @@ func (e *Engine) misfireOnce(t *task, now time.Time) bool {
 		s.after = func() { e.observeDropped(ax.DueMissed, t, row, now) }
 	}
 	e.fire(t, e.claim(e.instance(t, span.newest, ax.KindScheduled, now), place, now), place, s, now)
-	return false
 }
 
 // misfireAll drops what lies outside the window and above the cap; the rest

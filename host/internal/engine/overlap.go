@@ -9,18 +9,17 @@ import (
 )
 
 // overlap applies the task's policy to a due time that finds the concurrency
-// limit used up. It reports whether the task may be looked at again at once.
-func (e *Engine) overlap(t *task, now time.Time) bool {
-	limit := max(t.def.Concurrency, 1)
+// limit used up.
+func (e *Engine) overlap(t *task, now time.Time) {
 	if t.backfilling() > 0 && len(t.waiting) == 0 {
 		e.wait(t, nil, now) // a backfill costs no due time
-		return false
+		return
 	}
 	switch t.def.Overlap {
 	case ax.OverlapQueue:
 		if len(t.waiting) < max(t.def.QueueLimit, 1) {
 			e.wait(t, nil, now)
-			return false
+			return
 		}
 		e.skip(t, now, fmt.Sprintf("%d run and %d wait already", len(t.active), len(t.waiting)))
 	case ax.OverlapDefer:
@@ -29,9 +28,8 @@ func (e *Engine) overlap(t *task, now time.Time) bool {
 		e.wait(t, t.oldestWaiting(), now)
 		e.cancelOldest(t, now)
 	default:
-		e.skip(t, now, fmt.Sprintf("an earlier run has not ended (limit %d)", limit))
+		e.skip(t, now, fmt.Sprintf("an earlier run has not ended (limit %d)", max(t.def.Concurrency, 1)))
 	}
-	return false
 }
 
 func (t *task) oldestWaiting() *ax.Instance {
@@ -64,7 +62,7 @@ func (e *Engine) wait(t *task, instead *ax.Instance, now time.Time) {
 	if instead != nil {
 		old := *instead
 		old.Status, old.Reason, old.EndedAt = ax.StatusSkipped, "skipped: the due time after it took its place", now
-		s.moves = &ax.Move{From: ax.StatusTriggered, Fence: instead.Fence, New: old}
+		s.move = &ax.Move{From: ax.StatusTriggered, Fence: instead.Fence, New: old}
 		s.events = append(s.events, e.event(&old, now, ax.StageOutcome, "warn", old.Reason))
 		s.after = func() {
 			t.waiting = append(without(t.waiting, old.ID), row)

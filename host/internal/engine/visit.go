@@ -21,7 +21,7 @@ func (e *Engine) visit(t *task, now time.Time) {
 	e.unpark(t, now)
 	if t.tryAt.IsZero() {
 		e.startRetries(t, now)
-		e.startWaiting(t)
+		e.startWaiting(t, now)
 		e.plan(t, now)
 		e.planDelay(t, now)
 		for e.dueNow(t, now) {
@@ -51,16 +51,16 @@ func (e *Engine) due(t *task, now time.Time) bool {
 	}
 	if t.def.Overlap == ax.OverlapDefer {
 		t.round = len(t.waiting)
-		e.startWaiting(t)
+		e.startWaiting(t, now)
 		if t.full() {
 			t.round = 0 // the next chance is the next due time
 		}
 	}
 	if t.full() {
 		if t.st.NextAt.After(t.catchUp) {
-			return e.overlap(t, now)
-		}
-		return false // caught up one after the other: the end of a run wakes it
+			e.overlap(t, now)
+		} // else they are caught up one after the other: the end of a run wakes it
+		return false
 	}
 	place := e.cfg.Dispatch.Reserve(t.def)
 	if place.Room == ax.RoomNone {
@@ -128,12 +128,12 @@ func (e *Engine) startRetries(t *task, now time.Time) {
 
 // startWaiting starts due times that wait for a place under the concurrency
 // limit.
-func (e *Engine) startWaiting(t *task) {
+func (e *Engine) startWaiting(t *task, now time.Time) {
 	for len(t.waiting) > 0 {
 		if t.def.Overlap == ax.OverlapDefer && t.round == 0 && t.goesOn() {
 			return
 		}
-		if !e.begin(t, t.waiting[0], time.Now()) {
+		if !e.begin(t, t.waiting[0], now) {
 			return
 		}
 		t.waiting = t.waiting[1:]
