@@ -16,6 +16,9 @@ const (
 	// shortest is the length below which a value is no secret worth hiding: it
 	// would blank out half of every text.
 	shortest = 4
+	// shortestLine is the same for a line of a secret that has several, such as a
+	// key: output comes line by line, and a log may indent them.
+	shortestLine = 12
 )
 
 // Redactor replaces a set of secrets. The zero value replaces nothing. Safe for
@@ -27,7 +30,8 @@ type set struct {
 	replacer *strings.Replacer
 }
 
-// Set makes secrets the set to replace, in their plain and their JSON form.
+// Set makes secrets the set to replace, in their plain and their JSON form, and
+// those of several lines also line by line.
 // Values that were secret before stay so: what was logged under an old
 // configuration may still be on its way.
 func (r *Redactor) Set(secrets []string) {
@@ -41,6 +45,11 @@ func (r *Redactor) Set(secrets []string) {
 		for _, form := range []string{s, strings.TrimSpace(s), inJSON(s)} {
 			if len(form) >= shortest {
 				all[form] = true
+			}
+		}
+		for line := range strings.Lines(s) {
+			if line = strings.TrimSpace(line); len(line) >= shortestLine {
+				all[line] = true
 			}
 		}
 	}

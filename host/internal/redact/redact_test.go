@@ -23,6 +23,15 @@ func TestRedactor(t *testing.T) {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
+	r.Set([]string{"-- key --\nMIIEvQIBADANBg\r\n  kqhkiG9w0BAQEF\n"})
+	for _, text := range []string{"out: MIIEvQIBADANBg", "kqhkiG9w0BAQEF", "  | kqhkiG9w0BAQEF"} {
+		if got := r.String(text); strings.Contains(got, "kqh") || strings.Contains(got, "MII") {
+			t.Errorf("a line of a secret of several shows: %q", got)
+		}
+	}
+	if got := r.String("-- key --"); got != "-- key --" {
+		t.Errorf("a short line of a secret became %q", got)
+	}
 	r.Set([]string{"other"})
 	var b strings.Builder
 	if n, err := r.Writer(&b).Write([]byte("s3cret other")); n != 12 || err != nil {
