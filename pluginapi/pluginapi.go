@@ -173,8 +173,8 @@ type Message struct {
 	App  string `json:"app"`
 	Node string `json:"node"`
 	Task string `json:"task"`
-	// Event is failed, timeout, lost, missed, skipped, slow, parked, recovered
-	// or test; or calendar, if the lists of holidays of a calendar end: Task then
+	// Event is failed, timeout, lost, missed, skipped, parked, recovered or
+	// test; or calendar, if the lists of holidays of a calendar end: Task then
 	// is the word calendar and its name.
 	Event    string `json:"event"`
 	Severity string `json:"severity"` // info, warning or error

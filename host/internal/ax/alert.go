@@ -29,7 +29,7 @@ type AlertRow struct {
 	App      string
 	TaskID   TaskID
 	Notifier string
-	Event    string // failed, timeout, lost, missed, skipped, parked, recovered
+	Event    string // as in Notify.On, or calendar
 	State    AlertState
 	// WindowStart is when the message began to gather events. WindowEnd is when
 	// it is to go out and, once it is sent, when it did.

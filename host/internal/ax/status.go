@@ -47,14 +47,6 @@ func (s Status) Failure() bool {
 	return s == StatusFailed || s == StatusTimeout || s == StatusLost
 }
 
-// Occupies reports whether an instance in state s counts against its task's
-// concurrency limit. A waiting retry does not: the newest due time is worth
-// more than an old failure, and the retry waits for a free place itself. Nor
-// does TRIGGERED, which is a due time that waits for a place.
-func (s Status) Occupies() bool {
-	return s == StatusDispatched || s == StatusRunning
-}
-
 // Statuses lists all states of rows, for validation and help texts.
 func Statuses() []Status {
 	return []Status{

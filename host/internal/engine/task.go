@@ -54,7 +54,10 @@ type task struct {
 	// was in an earlier life of the host.
 	lastEnd time.Time
 
-	active  []activeRun   // DISPATCHED or RUNNING, oldest first
+	// active counts against the concurrency limit: DISPATCHED or RUNNING, oldest
+	// first. A retry that waits does not: the newest due time is worth more than
+	// an old failure.
+	active  []activeRun
 	waiting []ax.Instance // TRIGGERED, oldest first
 	// round bounds how many of waiting may start under OverlapDefer.
 	round    int
