@@ -226,9 +226,14 @@ func (b backend) backfillError(name string, err error) error {
 	return err
 }
 
-// audit adds to the trail what was done to a task; that it cannot be written
-// undoes nothing.
+// auditTime bounds the writing of a row of the audit trail.
+const auditTime = 5 * time.Second
+
+// audit adds to the trail what was done to a task, also if the time of the
+// request is over by now; that it cannot be written undoes nothing.
 func (b backend) audit(ctx context.Context, actor, action, task string, detail any) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTime)
+	defer cancel()
 	text, err := json.Marshal(detail)
 	if err == nil {
 		err = b.h.store.Audit(ctx, ax.AuditRow{

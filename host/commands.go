@@ -53,12 +53,8 @@ func Check(ctx context.Context, path string, log hclog.Logger) (*Checked, error)
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for sockets: %w", err)
 	}
-	policies := make(map[string]pluginhost.Policy, len(cfg.Plugins.Policies))
-	for name, p := range cfg.Plugins.Policies {
-		policies[name] = policy(p)
-	}
 	plugins, err := pluginhost.New(pluginhost.Config{
-		Dir: cfg.Plugins.Dir, RunDir: filepath.Join(dir, "run"), App: cfg.App, Node: cfg.Node, Log: log, Policies: policies,
+		Dir: cfg.Plugins.Dir, RunDir: filepath.Join(dir, "run"), App: cfg.App, Node: cfg.Node, Log: log, Policies: policies(cfg),
 	})
 	if err == nil {
 		err = plugins.Start(ctx)

@@ -52,6 +52,8 @@ func (h *Host) observe(what ax.Happening) {
 type listeners struct {
 	h   *Host
 	log hclog.Logger
+	ctx context.Context // of queued notices, until stop gives up on them
+	end context.CancelFunc
 
 	mu     sync.Mutex
 	queues map[string]chan notice // by name of the listener
@@ -67,7 +69,9 @@ type notice struct {
 }
 
 func newListeners(h *Host, log hclog.Logger) *listeners {
-	return &listeners{h: h, log: log, queues: map[string]chan notice{}}
+	l := &listeners{h: h, log: log, queues: map[string]chan notice{}}
+	l.ctx, l.end = context.WithCancel(context.Background())
+	return l
 }
 
 // observe queues the notices of an attempt's end.
@@ -99,7 +103,9 @@ func (l *listeners) queue(n notice) {
 		l.queues[n.component.Name] = q
 		l.wg.Go(func() {
 			for n := range q {
-				l.tell(context.Background(), noticeTimeout, n)
+				if l.ctx.Err() == nil {
+					l.tell(l.ctx, noticeTimeout, n)
+				}
 			}
 		})
 	}
@@ -129,8 +135,9 @@ func (l *listeners) tell(ctx context.Context, limit time.Duration, n notice) {
 	}
 }
 
-// stop delivers what is queued, within bounds.
+// stop delivers what is queued, within bounds, and drops the rest.
 func (l *listeners) stop() {
+	defer l.end()
 	l.mu.Lock()
 	if !l.closed {
 		l.closed = true

@@ -211,13 +211,9 @@ func (h *Host) openPlugins(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	policies := make(map[string]pluginhost.Policy, len(cfg.Plugins.Policies))
-	for name, p := range cfg.Plugins.Policies {
-		policies[name] = policy(p)
-	}
 	h.plugins, err = pluginhost.New(pluginhost.Config{
 		Dir: cfg.Plugins.Dir, RunDir: runDir, App: cfg.App, Node: cfg.Node,
-		Log: h.log.Named("plugin"), Policies: policies, OnChange: h.pluginsChanged,
+		Log: h.log.Named("plugin"), Policies: policies(cfg), OnChange: h.pluginsChanged,
 	})
 	if err != nil {
 		return err
@@ -233,11 +229,16 @@ func (h *Host) openPlugins(ctx context.Context) error {
 	return nil
 }
 
-func policy(p config.PluginPolicy) pluginhost.Policy {
-	return pluginhost.Policy{
-		StartTimeout: p.StartTimeout, CallTimeout: p.CallTimeout, DrainTimeout: p.DrainTimeout,
-		MaxInflight: p.MaxInflight, Env: p.Env, Args: p.Args, SHA256: p.SHA256, Disabled: p.Disabled,
+// policies returns what the configuration says about plugins, by their names.
+func policies(cfg *config.Config) map[string]pluginhost.Policy {
+	all := make(map[string]pluginhost.Policy, len(cfg.Plugins.Policies))
+	for name, p := range cfg.Plugins.Policies {
+		all[name] = pluginhost.Policy{
+			StartTimeout: p.StartTimeout, CallTimeout: p.CallTimeout, DrainTimeout: p.DrainTimeout,
+			MaxInflight: p.MaxInflight, Env: p.Env, Args: p.Args, SHA256: p.SHA256, Disabled: p.Disabled,
+		}
 	}
+	return all
 }
 
 // runDir returns a directory for sockets whose path is short enough for them.

@@ -12,7 +12,7 @@ const (
 	stopPlugins = 15 * time.Second
 	// stopServer bounds the end of requests under way.
 	stopServer = 2 * time.Second
-	// stopWatch bounds the last messages and notices.
+	// stopLast bounds the last messages and notices.
 	stopLast = 10 * time.Second
 )
 
