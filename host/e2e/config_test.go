@@ -67,6 +67,19 @@ func TestReload(t *testing.T) {
 	h.stop()
 }
 
+// SIGHUP while the host still starts is not its end.
+func TestHangUpWhileStarting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "worker")
+	w.config(manyTasks(1000))
+	h := w.launch()
+	h.logs("schema migrated")
+	h.signal(syscall.SIGHUP)
+	h.ready()
+	h.logs("configuration reloaded", "by=SIGHUP", "unchanged=1000")
+	h.stop()
+}
+
 // Programs that write into the same folder all the time, such as the log of the
 // host itself, do not keep a change from being noticed.
 func TestReloadInABusyFolder(t *testing.T) {

@@ -14,8 +14,11 @@ import (
 
 func TestExecOutcomes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "exec")
+	s := newService(t)
+	w := newWorld(t, "exec", "webhook")
 	w.config(`
+notifiers: {hook: {use: webhook, with: {url: ` + s.URL + `/alerts}}}
+defaults: {notify: [hook]}
 tasks:
 - name: good
   at: "2099-01-01"
@@ -58,6 +61,10 @@ tasks:
 	never := w.instance(w.run("never"), ax.StatusSuccess, ax.StatusFailed)
 	if never.Status != ax.StatusFailed || never.Attempt != 2 || !containsAll(never.Error, []string{"exit status 4", "no such table"}) {
 		t.Errorf("never: %+v", never)
+	}
+	told := s.awaited(w, "/alerts", 1)[0].body
+	if !containsAll(told, []string{`"event":"failed"`, `"task":"never"`, "no such table"}) {
+		t.Errorf("people were told %s", told)
 	}
 	absent := w.instance(w.run("absent"), ax.StatusSuccess, ax.StatusFailed)
 	if absent.Status != ax.StatusFailed || absent.Attempt != 1 || !strings.Contains(absent.Error, "no-such-program") {

@@ -29,6 +29,9 @@ func deps() cli.Deps {
 
 // serve runs a host until ctx ends. SIGHUP reloads its configuration.
 func serve(ctx context.Context, o cli.ServeOptions) error {
+	hup := make(chan os.Signal, 1) // before anything else: unhandled, it would end the process
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
 	redactor := &redact.Redactor{}
 	log := hclog.New(&hclog.LoggerOptions{Name: "ax", Level: hclog.Info, Output: redactor.Writer(os.Stderr)})
 	h, err := host.New(host.Options{Config: o.Config, Version: version, Log: log, Redactor: redactor})
@@ -44,9 +47,6 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	if err := h.Start(ctx); err != nil {
 		return err
 	}
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
 	for {
 		select {
 		case <-hup:
