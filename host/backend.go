@@ -12,10 +12,10 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
-	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/engine"
 	"github.com/axsched/ax/host/internal/executor"
 	"github.com/axsched/ax/host/internal/preview"
+	"github.com/axsched/ax/host/internal/spelling"
 )
 
 // followCheck is how often a follower looks at an instance that says nothing.
@@ -142,7 +142,7 @@ const maxGuesses = 20_000
 func (b backend) noTask(name string) error {
 	missing := &api.NotFound{What: "task", Name: name}
 	if entries := b.h.live.Load().entries; len(entries) <= maxGuesses {
-		missing.Near = config.Nearest(name, slices.Sorted(maps.Keys(entries)))
+		missing.Near = spelling.Nearest(name, slices.Sorted(maps.Keys(entries)))
 	}
 	return missing
 }

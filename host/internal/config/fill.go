@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/axsched/ax/host/internal/spelling"
 )
 
 // reference matches ${env:NAME}, ${file:PATH} and the escape $${. The shell's
@@ -53,7 +55,7 @@ func (d *decoder) lookUp(source, name string) (string, error) {
 	case "file":
 		return d.lookUpFile(name)
 	}
-	if guess := Nearest(source, []string{"env", "file"}); guess != "" && !strings.ContainsAny(name[:min(1, len(name))], "-=?+") {
+	if guess := spelling.Nearest(source, []string{"env", "file"}); guess != "" && !strings.ContainsAny(name[:min(1, len(name))], "-=?+") {
 		return "", fmt.Errorf("${%s:…} is not known, did you mean ${%s:…}? Write $${ for a ${ that is to stay", source, guess)
 	}
 	return "", errNoReference

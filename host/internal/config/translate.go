@@ -12,6 +12,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"gopkg.in/yaml.v3"
+
+	"github.com/axsched/ax/host/internal/spelling"
 )
 
 // translator turns what breaks a JSON Schema into faults at the places of the
@@ -185,7 +187,7 @@ func (t *translator) choose(n *yaml.Node, key string, want []any) {
 		allowed = append(allowed, fmt.Sprint(value))
 	}
 	guess := ""
-	if near := Nearest(n.Value, allowed); near != "" && !t.filled[n] {
+	if near := spelling.Nearest(n.Value, allowed); near != "" && !t.filled[n] {
 		guess = ", did you mean " + near + "?"
 	}
 	t.fault(n, "%s: expected %s, got %s%s", key, either(allowed), t.show(n), guess)

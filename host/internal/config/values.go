@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/axsched/ax/host/internal/spelling"
 	"github.com/axsched/ax/pluginapi"
 )
 
@@ -76,7 +77,7 @@ func choice[T ~string](to *T, words ...T) rule {
 			}
 		}
 		guess := ""
-		if near := Nearest(n.Value, r.enum); near != "" && !d.filled[n] {
+		if near := spelling.Nearest(n.Value, r.enum); near != "" && !d.filled[n] {
 			guess = ", did you mean " + near + "?"
 		}
 		d.fault(n, "%s: expected %s, got %s%s", key, either(r.enum), d.show(n), guess)

@@ -7,6 +7,8 @@ import (
 	_ "time/tzdata" // zones are known on machines without zone files, too
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/axsched/ax/host/internal/spelling"
 )
 
 // zoneNames lists the names of the IANA time zone database, one a line: what
@@ -74,7 +76,7 @@ func (d *decoder) suggestZone(n *yaml.Node) string {
 			return ", did you mean " + known + "?"
 		}
 	}
-	if guess := Nearest(name, all); guess != "" {
+	if guess := spelling.Nearest(name, all); guess != "" {
 		return ", did you mean " + guess + "?"
 	}
 	return ", expected an IANA name such as Asia/Shanghai, Europe/Berlin or UTC"

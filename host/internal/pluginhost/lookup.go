@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/axsched/ax/host/internal/spelling"
 	"github.com/axsched/ax/pluginapi"
 )
 
@@ -73,48 +74,18 @@ func (p *plugin) offers() ([]Component, string) {
 	return p.prog.offers, p.refusal
 }
 
-// suggest returns the name closest to use among the components of the kind, if
-// it is close enough to be meant.
+// suggest returns the component of the kind that is probably meant, or "".
 func suggest(kind pluginapi.Kind, use string, plugins []*plugin) string {
-	best, distance := "", len(use)/3+1 // the largest that is still close
+	var names []string
 	for _, p := range plugins {
 		offers, _ := p.offers()
 		for _, c := range offers {
-			if c.Kind != kind {
-				continue
-			}
-			for _, name := range []string{c.Name, c.FullName()} {
-				if d := editDistance(use, name); d <= distance && (best == "" || d < distance) {
-					best, distance = name, d
-				}
+			if c.Kind == kind {
+				names = append(names, c.Name, c.FullName())
 			}
 		}
 	}
-	return best
-}
-
-// editDistance counts the bytes to insert, delete, replace or swap with their
-// neighbour to get from a to b (optimal string alignment).
-func editDistance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
+	return spelling.Nearest(use, names)
 }
 
 // State is the state of a plugin.
