@@ -2,6 +2,7 @@ package webcall
 
 import (
 	"cmp"
+	"encoding/base64"
 	"net/url"
 	"slices"
 	"strings"
@@ -34,12 +35,18 @@ func NewScrubber(secrets ...string) Scrubber {
 // Scrub returns text without the secrets.
 func (s Scrubber) Scrub(text string) string { return s.replacer.Replace(text) }
 
+// BasicSecrets returns the forms in which the password of HTTP basic
+// authentication may come back: plain, and as the header has it.
+func BasicSecrets(user, password string) []string {
+	return []string{password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}
+}
+
 // CredentialsIn returns the parts of a URL that are secrets wherever they
-// stand: the password and the values of the query.
+// stand: the password, see [BasicSecrets], and the values of the query.
 func CredentialsIn(u *url.URL) []string {
 	secrets := []string{u.RawQuery}
 	if password, ok := u.User.Password(); ok {
-		secrets = append(secrets, password)
+		secrets = append(secrets, BasicSecrets(u.User.Username(), password)...)
 	}
 	for _, values := range u.Query() {
 		secrets = append(secrets, values...)

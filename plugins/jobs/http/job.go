@@ -63,7 +63,7 @@ var secretHeader = regexp.MustCompile(`(?i)auth|token|key|secret|cookie|sign|pas
 func secretsOf(cfg *settings, target *url.URL) []string {
 	secrets := append(webcall.CredentialsIn(target), cfg.BearerToken)
 	if cfg.BasicAuth != nil {
-		secrets = append(secrets, cfg.BasicAuth.Password)
+		secrets = append(secrets, webcall.BasicSecrets(cfg.BasicAuth.Username, cfg.BasicAuth.Password)...)
 	}
 	for name, value := range cfg.Headers {
 		if secretHeader.MatchString(name) {

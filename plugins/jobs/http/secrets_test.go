@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"net"
@@ -49,13 +50,19 @@ func TestSecretsAreNeverShown(t *testing.T) {
 				if err == nil || !strings.HasPrefix(err.Error(), "GET "+base+"/job: ") {
 					t.Fatalf("error %v", err)
 				}
-				if all := err.Error() + out.String(); strings.Contains(all, "s3cret") {
-					t.Errorf("shown: %s", all)
+				all := err.Error() + out.String()
+				for _, secret := range []string{"s3cret", encoded("me:s3cret-password"), encoded("me:s3cret-user")} {
+					if strings.Contains(all, secret) {
+						t.Errorf("shown: %s", all)
+					}
 				}
 			})
 		}
 	}
 }
+
+// encoded is text as the header of basic authentication has it.
+func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
 func TestSettingsFaults(t *testing.T) {
 	t.Parallel()
