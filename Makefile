@@ -80,7 +80,7 @@ tidy-check:
 
 .PHONY: lint
 lint: ## run golangci-lint (its first build takes some minutes)
-	$(GO) tool -modfile=lint.mod golangci-lint run ./...
+	$(GO) tool -modfile=lint.mod golangci-lint run --allow-parallel-runners ./...
 
 .PHONY: generate
 generate: ## make the Go code of the plugin protocol and the tables in docs/ anew
