@@ -36,7 +36,7 @@ func (e *Engine) instance(t *task, due time.Time, kind ax.Kind, now time.Time) a
 }
 
 // claim turns an instance into what its row is with a place for an attempt: the
-// claim is part of the same write if a worker is free.
+// claim is part of the same write if a worker is free, or will be in moments.
 func (e *Engine) claim(inst ax.Instance, place ax.Place, now time.Time) ax.Instance {
 	if place.Room.Claims() {
 		return inst.Claim(place.Node, place.Incarnation, now)

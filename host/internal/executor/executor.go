@@ -43,7 +43,7 @@ type Jobs interface {
 type Config struct {
 	App, Node, Incarnation string
 	// Workers is how many attempts run at once, 0 = twice the CPUs. Queue is how
-	// many claimed places wait, 0 = 128.
+	// many wait for a worker, 0 = 128.
 	Workers, Queue int
 	Writer         Writer
 	Jobs           Jobs

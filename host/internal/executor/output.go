@@ -76,7 +76,7 @@ func (l *outputLog) close() {
 func progressText(p *ax.Progress) string {
 	text := fmt.Sprint(p.Done)
 	if p.Total > 0 {
-		text = fmt.Sprintf("%d of %d (%d %%)", p.Done, p.Total, p.Done*100/p.Total)
+		text = fmt.Sprintf("%d of %d (%d %%)", p.Done, p.Total, int(100*float64(p.Done)/float64(p.Total)))
 	}
 	if p.Message != "" {
 		text += ": " + p.Message

@@ -17,7 +17,7 @@ const (
 )
 
 // pool counts workers and places in the queue. A lane is all the work of one
-// plugin: a lane in which nothing runs may always start one attempt, and one in
+// job component: a lane in which nothing runs may always start one attempt, and one in
 // which nothing waits may always queue one, also when the pool is full of
 // others. So a plugin whose jobs hang cannot stop the jobs of another one, and
 // the pool stays bounded by workers + lanes - 1.
