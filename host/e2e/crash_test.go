@@ -78,6 +78,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.Fatalf("the host ended by itself: %s", h.cmd.ProcessState)
 		case <-time.After(time.Duration(50+random.IntN(2500)) * time.Millisecond):
 		}
+		if some := w.processes(); len(some) > 0 && random.IntN(3) == 0 {
+			some[random.IntN(len(some))].kill() // a plugin, its guard or a command
+		}
 		h.kill()
 		w.gone(w.processes(), 3*time.Second)
 	}

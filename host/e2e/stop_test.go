@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"syscall"
 	"testing"
 	"time"
@@ -110,15 +109,16 @@ func TestTerminateIdle(t *testing.T) {
 func TestTerminateWhileStarting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "exec", "worker")
-	w.config("tasks:\n- {name: due, every: 1s, job: {use: work}}\n")
+	w.config(manyTasks(1000))
 	h := w.launch()
-	eventually(t, patience, func() error {
-		if h.log() == "" && !h.ended() {
-			return errors.New("the host has said nothing yet")
-		}
-		return nil
-	})
+	h.logs("schema migrated")
 	h.signal(syscall.SIGTERM)
-	h.wait(patience)
+	const interrupted = 130 // it had not started
+	if state := h.wait(patience); state.ExitCode() != interrupted {
+		t.Errorf("the host ended with %s", state)
+	}
 	w.gone(w.processes(), 3*time.Second)
+	h = w.start()
+	w.some("due", 1, ax.StatusSuccess)
+	h.stop()
 }
