@@ -105,24 +105,20 @@ func without(list []ax.Instance, id ax.InstanceID) []ax.Instance {
 func (t *task) wake(now time.Time) time.Time {
 	var at time.Time
 	consider := func(c time.Time) {
-		if !c.IsZero() && (at.IsZero() || c.Before(at)) {
+		if c.After(now) && (at.IsZero() || c.Before(at)) {
 			at = c
 		}
 	}
 	consider(t.tryAt)
 	consider(t.fetchAt)
 	if t.schedulable() {
-		if t.st.NextAt.After(now) {
-			consider(t.st.NextAt)
-		}
+		consider(t.st.NextAt)
 	}
 	if t.st.Paused {
 		consider(t.st.PausedUntil)
 	}
 	for i := range t.retries {
-		if t.retries[i].RetryAt.After(now) {
-			consider(t.retries[i].RetryAt)
-		}
+		consider(t.retries[i].RetryAt)
 	}
 	for i := range t.deferred {
 		consider(t.deferred[i].DeadlineAt)
@@ -130,10 +126,22 @@ func (t *task) wake(now time.Time) time.Time {
 	return at
 }
 
+// ceil rounds up to whole microseconds, which is what the wheel counts in.
+func ceil(t time.Time) time.Time {
+	whole := t.Round(0).Truncate(time.Microsecond)
+	if whole.Before(t) {
+		whole = whole.Add(time.Microsecond)
+	}
+	return whole
+}
+
 // arm makes the wheel bring the task up at its next interesting instant.
 func (e *Engine) arm(t *task, now time.Time) {
-	at := t.wake(now).Round(0).Truncate(time.Microsecond)
-	if at.Equal(t.armed) || at.IsZero() {
+	at := t.wake(now)
+	if at.IsZero() {
+		return
+	}
+	if at = ceil(at); at.Equal(t.armed) {
 		return
 	}
 	if !t.armed.IsZero() && t.armed.Before(at) && t.armed.After(now) {
