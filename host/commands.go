@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/pluginhost"
+	"github.com/axsched/ax/host/internal/redact"
 	"github.com/axsched/ax/host/internal/store"
 	"github.com/axsched/ax/host/internal/trigger"
 	"github.com/axsched/ax/pluginapi"
@@ -27,6 +29,8 @@ type Checked struct {
 	// Triggers makes the triggers that plugins offer.
 	Triggers trigger.Plugins
 	plugins  *pluginhost.Host
+	redactor *redact.Redactor
+	log      hclog.Logger
 	dir      string
 }
 
@@ -41,14 +45,18 @@ func (c *Checked) Close() {
 	os.RemoveAll(c.dir)
 }
 
-// Check reads a configuration and describes the plugins in its directory. The
-// caller must Close what it returns.
-func Check(ctx context.Context, path string, log hclog.Logger) (*Checked, error) {
+// Check reads a configuration and describes the plugins in its directory; their
+// warnings go to out, without the secrets of the configuration. The caller must
+// Close what it returns.
+func Check(ctx context.Context, path string, out io.Writer) (*Checked, error) {
 	cfg, err := loadConfig(path)
 	faults, wrong := errors.AsType[config.Faults](err)
 	if err != nil && (!wrong || cfg == nil || cfg.Plugins.Dir == "") {
 		return nil, err
 	}
+	redactor := &redact.Redactor{}
+	redactor.Set(cfg.Secrets)
+	log := hclog.New(&hclog.LoggerOptions{Name: "ax", Level: hclog.Warn, Output: redactor.Writer(out)})
 	dir, err := os.MkdirTemp("", "ax-check-")
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for sockets: %w", err)
@@ -63,7 +71,7 @@ func Check(ctx context.Context, path string, log hclog.Logger) (*Checked, error)
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("look at the plugins: %w", err)
 	}
-	c := &Checked{Config: cfg, Triggers: triggers{plugins}, plugins: plugins, dir: dir}
+	c := &Checked{Config: cfg, Triggers: triggers{plugins}, plugins: plugins, redactor: redactor, log: log, dir: dir}
 	c.Faults = cfg.Sort(append(faults, cfg.CheckComponents(catalog{plugins})...))
 	return c, nil
 }
@@ -97,7 +105,7 @@ func (c *Checked) CheckSettings(ctx context.Context) {
 
 func (c *Checked) validate(ctx context.Context, kind pluginapi.Kind, task string, s pluginhost.Spec) {
 	if err := c.plugins.Validate(ctx, kind, s); err != nil {
-		c.Faults = append(c.Faults, c.Config.ComponentFault(kind, task, err))
+		c.Faults = append(c.Faults, c.Config.ComponentFault(kind, task, errors.New(c.redactor.String(err.Error()))))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,19 +159,18 @@ func ReadCandidate(path string) (api.Candidate, error) {
 
 // PlanOffline compares a configuration with its database, without a host. The
 // database keeps no calendars, so of those it only tells that they differ.
-func PlanOffline(ctx context.Context, path string, log hclog.Logger) (*preview.Plan, error) {
-	c, err := Check(ctx, path, log)
+// Warnings go to out.
+func PlanOffline(ctx context.Context, path string, out io.Writer) (*preview.Plan, error) {
+	c, err := Check(ctx, path, out)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	rows, err := rowsOf(ctx, c.Config, log)
+	rows, err := rowsOf(ctx, c.Config, c.log)
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now().Truncate(time.Microsecond)
-	redactor := &redact.Redactor{}
-	redactor.Set(c.Config.Secrets)
 	seen := make(map[string]*ax.TaskRow, len(rows))
 	var before, after preview.Side
 	for i := range rows {
@@ -178,7 +178,7 @@ func PlanOffline(ctx context.Context, path string, log hclog.Logger) (*preview.P
 		before.Tasks = append(before.Tasks, rows[i].Task)
 	}
 	for _, task := range c.Config.Tasks {
-		after.Tasks = append(after.Tasks, withoutSecrets(redactor, task))
+		after.Tasks = append(after.Tasks, withoutSecrets(c.redactor, task))
 	}
 	after.Calendars = c.Config.Calendars
 	timetable := func(t *ax.Task) (*trigger.Timetable, error) {

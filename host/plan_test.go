@@ -2,13 +2,12 @@ package host
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/preview"
@@ -55,7 +54,7 @@ func storeTasks(t *testing.T, path string) {
 
 func planOffline(t *testing.T, path string) *preview.Plan {
 	t.Helper()
-	plan, err := PlanOffline(t.Context(), path, hclog.NewNullLogger())
+	plan, err := PlanOffline(t.Context(), path, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,7 +23,7 @@ func deps() cli.Deps {
 	d.Migrate = migrate
 	d.OpenNext = openNext
 	d.Candidate = host.ReadCandidate
-	d.PlanOffline = quietly(host.PlanOffline)
+	d.PlanOffline = toStderr(host.PlanOffline)
 	d.Address = host.Address
 	return d
 }
@@ -66,7 +67,7 @@ func quiet() hclog.Logger {
 }
 
 func validate(ctx context.Context, path string) (cli.Report, error) {
-	c, err := host.Check(ctx, path, quiet())
+	c, err := host.Check(ctx, path, os.Stderr)
 	if err != nil {
 		return cli.Report{}, err
 	}
@@ -84,7 +85,7 @@ func migrate(ctx context.Context, o cli.MigrateOptions) (cli.MigrateReport, erro
 }
 
 func openNext(ctx context.Context, path string) (*cli.NextSource, error) {
-	c, err := host.Check(ctx, path, quiet())
+	c, err := host.Check(ctx, path, os.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func openNext(ctx context.Context, path string) (*cli.NextSource, error) {
 	}, nil
 }
 
-// quietly gives a function the log of commands that people read the output of.
-func quietly[T any](f func(context.Context, string, hclog.Logger) (T, error)) func(context.Context, string) (T, error) {
-	return func(ctx context.Context, path string) (T, error) { return f(ctx, path, quiet()) }
+// toStderr lets a function write its warnings to standard error.
+func toStderr[T any](f func(context.Context, string, io.Writer) (T, error)) func(context.Context, string) (T, error) {
+	return func(ctx context.Context, path string) (T, error) { return f(ctx, path, os.Stderr) }
 }

@@ -52,7 +52,7 @@ func Of(msg pluginapi.Message, lang string) Notice {
 // chineseEvents are the events that [pluginapi.Message] lists.
 var chineseEvents = map[string]string{
 	"failed": "失败", "timeout": "超时", "lost": "运行丢失", "missed": "错过计划时间", "skipped": "跳过计划时间",
-	"slow": "运行过慢", "parked": "已搁置", "recovered": "已恢复",
+	"parked": "已搁置", "recovered": "已恢复", "calendar": "节假日数据即将用完",
 }
 
 // chineseTitle falls back to the host's title for events that it does not know.
