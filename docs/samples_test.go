@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +15,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/axsched/ax/host"
 )
@@ -77,7 +76,7 @@ func checkYAML(t *testing.T, b block, dir string) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	checked, err := host.Check(ctx, write(t, dir, name, text), hclog.NewNullLogger())
+	checked, err := host.Check(ctx, write(t, dir, name, text), io.Discard)
 	if checked != nil {
 		defer checked.Close()
 		checked.CheckSettings(ctx)
