@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -65,6 +66,44 @@ func TestReload(t *testing.T) {
 		t.Errorf("a removed task ran %d times after a restart", now-n)
 	}
 	h.stop()
+}
+
+// Reloads that change something else of tasks neither lose due times nor make
+// them run twice.
+func TestReloadAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "worker")
+	random := rand.New(rand.NewPCG(1, 0))
+	write := func(round int) {
+		var b strings.Builder
+		b.WriteString("executor: {workers: 24}\ntasks:\n")
+		for i := range 10 {
+			schedule := "every: 1s"
+			if i%2 == 0 {
+				schedule = "trigger: {use: beat, with: {every: 1s}}"
+			}
+			fmt.Fprintf(&b, "- {name: t%d, %s, timeout: %ds, overlap: queue, job: {use: work, with: {journal: %q, takes: %dms}}}\n",
+				i, schedule, 60+round, w.path("journal"), random.IntN(1500))
+		}
+		w.config(b.String())
+	}
+	write(0)
+	begin := time.Now()
+	h := w.start()
+	for round := range 25 {
+		write(round + 1)
+		report := axJSON[api.ReloadReport](w, "reload")
+		if report.Added+report.Removed > 0 {
+			t.Fatalf("reload: %+v", report)
+		}
+	}
+	w.settle()
+	h.stop()
+	w.everyDueTimeOnce(begin)
+	w.noAttemptTwice()
+	for _, r := range w.rows("status NOT IN ('SUCCESS', 'SKIPPED')") {
+		t.Errorf("%s of %s is %s: %s %s", r.Task, r.ScheduledAt, r.Status, r.Reason, r.Error)
+	}
 }
 
 // SIGHUP while the host still starts is not its end.

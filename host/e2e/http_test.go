@@ -161,7 +161,8 @@ tasks:
 	good, goodURL := deferred("good")
 	bad, badURL := deferred("bad")
 	later, laterURL := deferred("later")
-	silent, silentURL := deferred("silent")
+	silent := w.run("silent")
+	silentURL := s.awaited(w, "/silent", 1)[0].header.Get("X-Ax-Callback-Url")
 
 	forged := goodURL[:len(goodURL)-4] + "0000"
 	report(forged, `{"status": "success"}`, http.StatusNotFound)

@@ -19,7 +19,7 @@ executor: {workers: 20, grace: 3s}
 defaults: {grace: 2s, retry: 0}
 tasks:
 - {name: due, every: 1s, job: {use: work}}
-- {name: quick, at: "2099-01-01", job: {use: work, with: {takes: 1s}}}
+- {name: quick, at: "2099-01-01", job: {use: work, with: {until: "` + w.path("quick") + `"}}}
 - {name: slow, at: "2099-01-01", job: {use: work, with: {takes: 10m}}}
 - {name: again, at: "2099-01-01", retry: {count: 1, delay: 1s}, job: {use: work, with: {until: "` + w.path("go") + `"}}}
 - {name: shell, at: "2099-01-01", job: {use: exec, with: {shell: "sleep 600 & sleep 600"}}}
@@ -34,7 +34,12 @@ tasks:
 	}
 	before := w.processes()
 	told := time.Now()
-	h.stop()
+	h.signal(syscall.SIGTERM)
+	h.logs("host is stopping")
+	w.write("quick", "")
+	if state := h.wait(patience); state.ExitCode() != 0 {
+		t.Errorf("after SIGTERM: %s", state)
+	}
 	if took := time.Since(told); took < 2*time.Second || took > 15*time.Second {
 		t.Errorf("the host ended %s after SIGTERM, with a grace period of 3 s", took)
 	}

@@ -60,9 +60,12 @@ func newWorld(t *testing.T, plugins ...string) *world {
 
 // end sees to it that nothing is left of a world, but what explains a failure.
 func (w *world) end() {
-	if w.t.Failed() { // hosts may have been killed a moment ago
+	if w.t.Failed() {
 		w.keep()
-		w.gone(w.processes(), patience)
+	}
+	// A host may have been killed a moment ago, and what it started dies with it.
+	for deadline := time.Now().Add(3 * time.Second); len(w.processes()) > 0 && time.Now().Before(deadline); {
+		time.Sleep(poll)
 	}
 	for _, p := range w.processes() {
 		w.t.Errorf("left behind: %s", p)
