@@ -101,7 +101,8 @@ bench-cron: ## compare cron with other libraries, for docs/benchmarks.md
 	$(GO) -C bench/cron run . -rounds 21
 
 .PHONY: nightly
-nightly: ## compare cron with its reference a million times, and fuzz
+nightly: ## kill a host fifty times, compare cron with its reference a million times, and fuzz
+	AX_E2E_KILLS=50 $(GO) test -count=1 -timeout 10m -run KilledAtAnyMoment ./host/e2e
 	CRON_COMPARISONS=1000000 $(GO) test -count=1 -timeout 3h -run 'Reference|Invented' ./pluginapi/cron
 	scripts/fuzz.sh $(FUZZTIME)
 
