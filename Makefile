@@ -37,7 +37,7 @@ build-ax:
 
 .PHONY: $(PLUGINS)
 $(PLUGINS):
-	@$(BUILD) -o $(BIN)/plugins/ax-plugin-$(@F) ./$@
+	@umask 022 && $(BUILD) -o $(BIN)/plugins/ax-plugin-$(@F) ./$@ # a host refuses what others may write
 
 .PHONY: run
 run: build ## build, then start a host with config.example.yaml

@@ -182,7 +182,10 @@ func (b backend) Follow(ctx context.Context, id ax.InstanceID) (<-chan struct{},
 	go func() {
 		defer close(out)
 		defer drop()
-		tick := time.NewTicker(followCheck)
+		// What was on its way to the database before is not signalled, so the
+		// first looks come soon.
+		check := 50 * time.Millisecond
+		tick := time.NewTimer(check)
 		defer tick.Stop()
 		for {
 			inst, err := b.h.store.Instance(ctx, id)
@@ -192,6 +195,8 @@ func (b backend) Follow(ctx context.Context, id ax.InstanceID) (<-chan struct{},
 			select {
 			case <-writes:
 			case <-tick.C:
+				check = min(2*check, followCheck)
+				tick.Reset(check)
 			case <-ctx.Done():
 				return
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -80,8 +81,13 @@ func (p *program) printEvent(e api.EventView) error {
 	if e.Attempt > 1 {
 		label += fmt.Sprintf(" #%d", e.Attempt)
 	}
-	_, err := fmt.Fprintf(p.Out, "%s  %-15s  %s\n", e.At.In(p.Zone).Format("2006-01-02 15:04:05.000"), label, printable(e.Text))
-	return err
+	at := e.At.In(p.Zone).Format("2006-01-02 15:04:05.000")
+	for line := range strings.SplitSeq(strings.TrimSuffix(e.Text, "\n"), "\n") {
+		if _, err := fmt.Fprintf(p.Out, "%s  %-15s  %s\n", at, label, printable(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // follow shows the log of an instance to its end and returns how it ended.

@@ -146,6 +146,23 @@ func TestJobEndsBecauseItsContextDid(t *testing.T) {
 	}
 }
 
+// A cancel may overtake the request to run: then it is said again, and no run
+// goes on to the end of its grace.
+func TestEarlyCancelIsNotLost(t *testing.T) {
+	t.Parallel()
+	th := startHost(t, "ax-plugin-alpha", "good", Policy{})
+	req := request()
+	req.Grace = time.Hour
+	job := work(th.Host, "polite", "")
+	for i := range 400 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Duration(i)*5*time.Microsecond, func() { cancel(pluginapi.ErrCanceled) })
+		if out := job.Run(ctx, req, ignore); out.Status != ax.StatusCanceled {
+			t.Fatalf("canceled after %d µs: outcome = %+v, want CANCELED", 5*i, out)
+		}
+	}
+}
+
 func TestJobDeadlineIsKeptByThePlugin(t *testing.T) {
 	t.Parallel()
 	th := startHost(t, "ax-plugin-alpha", "good", Policy{})

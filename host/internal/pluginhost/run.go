@@ -226,16 +226,39 @@ func (r *run) softStop(cause error) {
 	}
 	grace := time.NewTimer(r.grace())
 	defer grace.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), r.plugin.limits.healthCall)
-	defer cancel()
-	if _, err := r.proc.conn.Job.Cancel(ctx, &pb.CancelRequest{RunId: r.id, Reason: reason}); err != nil {
-		r.proc.log.Warn("run could not be canceled", "run", r.id, "error", err)
+	for pause := firstCancelPause; !r.tellCancel(reason); pause *= 2 {
+		// The request to run may still be on its way to the job: say it again.
+		select {
+		case <-time.After(pause):
+			continue
+		case <-r.ended:
+			return
+		case <-grace.C:
+			r.giveUp(cause)
+			return
+		}
 	}
 	select {
 	case <-r.ended:
 	case <-grace.C:
 		r.giveUp(cause)
 	}
+}
+
+// firstCancelPause is the wait before a cancel that came too early is repeated.
+const firstCancelPause = 10 * time.Millisecond
+
+// tellCancel tells the job to end. It reports false if the plugin does not know
+// the run, or not yet.
+func (r *run) tellCancel(reason string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), r.plugin.limits.healthCall)
+	defer cancel()
+	reply, err := r.proc.conn.Job.Cancel(ctx, &pb.CancelRequest{RunId: r.id, Reason: reason})
+	if err != nil {
+		r.proc.log.Warn("run could not be canceled", "run", r.id, "error", err)
+		return true
+	}
+	return reply.GetFound()
 }
 
 // giveUp has the process of the run ended, since nothing else ends the run.
