@@ -81,12 +81,12 @@ func TestKilledHostLeavesNoProcess(t *testing.T) {
 	}
 	// One that ignores SIGTERM, and what plugins left behind in sessions and
 	// groups of their own, ends when the next host starts.
-	if sessionOf(pids["deaf"]) == 0 || sessionOf(child) == 0 {
+	if !alive(pids["deaf"]) || !alive(child) {
 		t.Error("there is nothing left for the next host to do")
 	}
 	th.start()
 	for _, pid := range []int{pids["deaf"], child} {
-		if sessionOf(pid) != 0 {
+		if alive(pid) {
 			t.Errorf("process %d outlives the start of the next host", pid)
 		}
 	}
@@ -154,8 +154,8 @@ func TestProcessesTakeTheirChildrenAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := th.status("alpha").PID
-	if sessionOf(child) != pid {
-		t.Fatalf("child %d is in session %d, want that of its plugin, %d", child, sessionOf(child), pid)
+	if session, _ := sessionOf(child); session != pid {
+		t.Fatalf("child %d is in session %d, want that of its plugin, %d", child, session, pid)
 	}
 	begin := time.Now()
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -165,7 +165,7 @@ func TestProcessesTakeTheirChildrenAlong(t *testing.T) {
 	if took := time.Since(begin); took > 5*time.Second {
 		t.Errorf("the end of the process was seen after %v", took)
 	}
-	if sessionOf(child) != 0 {
+	if alive(child) {
 		t.Errorf("child %d outlives its plugin", child)
 	}
 }
@@ -184,11 +184,16 @@ func TestSweepTouchesNoStrangers(t *testing.T) {
 	if killed := killMarked("MINE"); len(killed) != 1 || killed[0] != mine.Process.Pid {
 		t.Errorf("killed %v, want %d alone", killed, mine.Process.Pid)
 	}
-	if sessionOf(stranger.Process.Pid) == 0 {
+	if !alive(stranger.Process.Pid) {
 		t.Error("the stranger is dead")
 	}
 	if err := stranger.Process.Kill(); err != nil {
 		t.Error(err)
 	}
 	_, _ = stranger.Wait(), mine.Wait()
+}
+
+func alive(pid int) bool {
+	_, alive := sessionOf(pid)
+	return alive
 }

@@ -170,7 +170,7 @@ func TestReplacedWhileRunning(t *testing.T) {
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
 	for limit := time.Now().Add(10 * time.Second); ; {
-		if syscall.Kill(pid, 0) != nil || sessionOf(pid) == 0 {
+		if syscall.Kill(pid, 0) != nil || !alive(pid) {
 			return
 		}
 		if time.Now().After(limit) {

@@ -18,7 +18,10 @@ const sweepLimit = 2 * time.Second
 // looks again until there is none. Process groups are no help here: jobs put
 // their children into groups of their own.
 func killSession(sid int) {
-	sweep(func(pid int) bool { return pid != sid && sessionOf(pid) == sid })
+	sweep(func(pid int) bool {
+		session, alive := sessionOf(pid)
+		return alive && session == sid && pid != sid
+	})
 }
 
 // killMarked kills every process whose environment holds ownerEnv with this
@@ -104,21 +107,19 @@ func waitHandle(handle int, deadline time.Time) {
 	}
 }
 
-// sessionOf returns the session of a process, or 0 if it has ended.
-func sessionOf(pid int) int {
+// sessionOf returns the session of a process, and whether it still runs. In a
+// container the session may be 0: its leader is outside.
+func sessionOf(pid int) (session int, alive bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	// pid (name) state ppid pgrp session …; the name may hold anything.
 	_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(" "))
 	fields := bytes.Fields(rest)
 	if !ok || len(fields) < 4 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
-		return 0
+		return 0, false
 	}
-	session, err := strconv.Atoi(string(fields[3]))
-	if err != nil {
-		return 0
-	}
-	return session
+	session, err = strconv.Atoi(string(fields[3]))
+	return session, err == nil
 }
