@@ -5,6 +5,7 @@ package dispatch
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
 )
@@ -13,7 +14,9 @@ import (
 type Node interface {
 	// Load is how many attempts run or wait there.
 	Load() int
-	Reserve(*ax.Task) ax.Room
+	// Reserve promises room for an attempt that begins at a time, or now if
+	// that is past.
+	Reserve(task *ax.Task, at time.Time) ax.Room
 	Release(*ax.Task, ax.Room)
 	Start(ax.Attempt, ax.Room)
 	// Cancel reports whether the instance runs there.
@@ -47,9 +50,9 @@ func New(local Member, others ...Member) *Dispatcher {
 
 // Reserve promises room for an attempt on the node with the least load that
 // has any; the local one wins a tie, since it needs no network.
-func (d *Dispatcher) Reserve(task *ax.Task) ax.Place {
+func (d *Dispatcher) Reserve(task *ax.Task, at time.Time) ax.Place {
 	for _, m := range byLoad(d.list) {
-		if room := m.Node.Reserve(task); room != ax.RoomNone {
+		if room := m.Node.Reserve(task, at); room != ax.RoomNone {
 			return ax.Place{Node: m.Name, Incarnation: m.Incarnation, Room: room}
 		}
 	}

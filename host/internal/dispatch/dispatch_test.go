@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"testing"
+	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
 )
@@ -14,7 +15,7 @@ type node struct {
 }
 
 func (n *node) Load() int                             { return n.load }
-func (n *node) Reserve(*ax.Task) ax.Room              { return n.room }
+func (n *node) Reserve(*ax.Task, time.Time) ax.Room   { return n.room }
 func (n *node) Release(*ax.Task, ax.Room)             { n.load-- }
 func (n *node) Start(a ax.Attempt, _ ax.Room)         { n.runs[a.Instance.ID] = true }
 func (n *node) Settle(ax.Attempt, ax.Outcome)         {}
@@ -41,7 +42,7 @@ func TestReserveTakesTheNodeWithTheLeastLoadThatHasRoom(t *testing.T) {
 				members = append(members, Member{Name: string(rune('a' + i)), Incarnation: "i" + string(rune('a'+i)), Node: n})
 			}
 			d := New(members[0], members[1:]...)
-			p := d.Reserve(&ax.Task{})
+			p := d.Reserve(&ax.Task{}, time.Time{})
 			if p.Node != tt.want {
 				t.Fatalf("placed on %q, want %q", p.Node, tt.want)
 			}

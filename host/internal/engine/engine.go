@@ -40,7 +40,9 @@ type Plans interface {
 
 // Dispatcher finds a place for an attempt and starts it there.
 type Dispatcher interface {
-	Reserve(*ax.Task) ax.Place
+	// Reserve promises room for an attempt that begins at a time, or now if
+	// that is past.
+	Reserve(task *ax.Task, at time.Time) ax.Place
 	Release(*ax.Task, ax.Place)
 	Start(ax.Attempt, ax.Place)
 	// Cancel reports whether the instance runs here.
@@ -95,6 +97,7 @@ type Engine struct {
 
 	// Owned by the loop.
 	outbox []ax.Change // what this round has decided
+	early  []*task     // whose due time this round saw coming
 	tasks  map[ax.TaskID]*task
 	names  map[string]*task
 	zones  map[string]*time.Location
@@ -236,5 +239,6 @@ func (e *Engine) runOnce(now time.Time) {
 			e.visit(t, now)
 		}
 	})
+	e.fireAhead(now)
 	e.flush()
 }

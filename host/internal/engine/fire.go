@@ -77,6 +77,9 @@ func (t *task) noticed(due, now time.Time) string {
 			seen = due
 		}
 	}
+	if due.After(seen) {
+		return fmt.Sprintf("due %s, written %s ahead", due.Format(time.RFC3339Nano), due.Sub(seen).Round(time.Microsecond))
+	}
 	text := fmt.Sprintf("due %s, noticed %s later", due.Format(time.RFC3339Nano), seen.Sub(due).Round(time.Microsecond))
 	if !t.heldSince.IsZero() {
 		text += fmt.Sprintf("; there was no room in the queue for %s", now.Sub(seen).Round(time.Millisecond))

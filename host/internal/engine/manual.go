@@ -65,7 +65,7 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 		answer(0, err)
 		return
 	}
-	place := e.cfg.Dispatch.Reserve(t.def)
+	place := e.cfg.Dispatch.Reserve(t.def, now)
 	if place.Room == ax.RoomNone {
 		answer(0, ErrFull)
 		return

@@ -44,7 +44,7 @@ func (e *Engine) misfireOnce(t *task, now time.Time) {
 		e.drop(t, span, now, why)
 		return
 	}
-	place := e.cfg.Dispatch.Reserve(t.def)
+	place := e.cfg.Dispatch.Reserve(t.def, now)
 	if place.Room == ax.RoomNone {
 		e.hold(t, now)
 		return

@@ -111,7 +111,8 @@ func (t *task) wake(now time.Time) time.Time {
 	}
 	consider(t.tryAt)
 	consider(t.fetchAt)
-	if t.schedulable() {
+	if t.schedulable() && !t.st.NextAt.IsZero() {
+		consider(t.st.NextAt.Add(-lead))
 		consider(t.st.NextAt)
 	}
 	if t.st.Paused {

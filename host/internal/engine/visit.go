@@ -30,6 +30,7 @@ func (e *Engine) visit(t *task, now time.Time) {
 			}
 		}
 		e.startBackfill(t, now)
+		e.foresee(t, now)
 	}
 	e.arm(t, now)
 }
@@ -62,7 +63,7 @@ func (e *Engine) due(t *task, now time.Time) bool {
 		} // else they are caught up one after the other: the end of a run wakes it
 		return false
 	}
-	place := e.cfg.Dispatch.Reserve(t.def)
+	place := e.cfg.Dispatch.Reserve(t.def, now)
 	if place.Room == ax.RoomNone {
 		e.hold(t, now)
 		return false
@@ -151,7 +152,7 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 		t.retryLater(now)
 		return false
 	}
-	place := e.cfg.Dispatch.Reserve(t.def)
+	place := e.cfg.Dispatch.Reserve(t.def, now)
 	if place.Room == ax.RoomNone {
 		e.hold(t, now)
 		return false

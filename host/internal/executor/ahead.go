@@ -16,9 +16,9 @@ const patience = time.Second
 // queueClaimed puts an attempt into the queue whose claim is in the database.
 func (e *Executor) queueClaimed(a ax.Attempt) {
 	ctx := e.enter(a.Instance.ID)
-	t := &ticket{lane: e.cfg.Jobs.Lane(a.Task), room: ax.RoomSoon}
+	t := &ticket{lane: e.cfg.Jobs.Lane(a.Task), room: ax.RoomSoon, notBefore: a.Instance.ScheduledAt}
 	e.wg.Add(1) // for the timer, until it is stopped or done
-	late := time.AfterFunc(patience, func() {
+	late := time.AfterFunc(max(time.Until(t.notBefore), 0)+patience, func() {
 		defer e.wg.Done()
 		e.late(ctx, a, t)
 	})

@@ -86,15 +86,19 @@ func New(cfg Config) *Executor {
 	return e
 }
 
-// Reserve asks for a place for an attempt of the task; see ax.Room.
-func (e *Executor) Reserve(task *ax.Task) ax.Room { return e.pool.reserve(e.cfg.Jobs.Lane(task)) }
+// Reserve asks for a place for an attempt of the task that begins at the given
+// time, or now if that is past; see ax.Room.
+func (e *Executor) Reserve(task *ax.Task, at time.Time) ax.Room {
+	return e.pool.reserve(e.cfg.Jobs.Lane(task), at.After(time.Now()))
+}
 
 // Release gives back a place that no attempt was started with.
 func (e *Executor) Release(task *ax.Task, room ax.Room) {
 	e.pool.release(e.cfg.Jobs.Lane(task), room)
 }
 
-// Start runs an attempt with a reserved place. It does not block.
+// Start runs an attempt with a reserved place, though not before its due time.
+// It does not block.
 func (e *Executor) Start(a ax.Attempt, room ax.Room) {
 	switch room {
 	case ax.RoomNow:
@@ -104,7 +108,7 @@ func (e *Executor) Start(a ax.Attempt, room ax.Room) {
 		e.queueClaimed(a)
 	case ax.RoomQueue:
 		e.pool.enqueue(&ticket{
-			lane: e.cfg.Jobs.Lane(a.Task), room: room,
+			lane: e.cfg.Jobs.Lane(a.Task), room: room, notBefore: a.Instance.ScheduledAt,
 			start: func() { e.wg.Go(func() { e.claim(a) }) },
 			back:  func() {}, // it stays DISPATCHED for the next start
 		})

@@ -43,11 +43,12 @@ type lane struct {
 
 func (l *lane) places() int { return l.claimed + l.unclaimed }
 
-// ticket is an attempt in the queue: start is called with its worker taken,
-// back, if the pool is closed before that.
+// ticket is an attempt in the queue: start is called with its worker taken, but
+// not before its time, and back if the pool is closed before that.
 type ticket struct {
 	lane        string
 	room        ax.Room
+	notBefore   time.Time
 	start, back func()
 }
 
@@ -66,19 +67,23 @@ func (p *pool) lane(name string) *lane {
 
 func (p *pool) mayRun(l *lane) bool { return p.running < p.workers || l.running == 0 }
 
-// reserve promises a worker or a place in the queue.
-func (p *pool) reserve(name string) ax.Room {
+// reserve promises a worker or a place in the queue. Ahead of time there is no
+// worker to be had, only a place, since a worker must not wait; and a refusal is
+// forgotten.
+func (p *pool) reserve(name string, ahead bool) ax.Room {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.lane(name)
 	switch {
-	case l.places() == 0 && p.mayRun(l):
+	case !ahead && l.places() == 0 && p.mayRun(l):
 		return p.take(l, ax.RoomNow)
 	case p.places < p.queueLimit || l.places() == 0:
-		if p.claimsAhead(l) {
+		if p.claimsAhead(l) || ahead && p.running+p.places < p.workers {
 			return p.take(l, ax.RoomSoon)
 		}
 		return p.take(l, ax.RoomQueue)
+	case ahead:
+		return ax.RoomNone
 	default:
 		p.refused = true
 		return ax.RoomNone
@@ -125,6 +130,10 @@ func (p *pool) enqueue(t *ticket) {
 	}
 	p.queue = append(p.queue, t)
 	p.mu.Unlock()
+	if wait := time.Until(t.notBefore); wait > 0 {
+		time.AfterFunc(wait, p.next)
+		return
+	}
 	p.next()
 }
 
@@ -179,8 +188,11 @@ func (p *pool) took(name string, d time.Duration) {
 // next starts what can be started and tells of room if somebody was refused.
 func (p *pool) next() {
 	for {
+		now := time.Now()
 		p.mu.Lock()
-		i := slices.IndexFunc(p.queue, func(t *ticket) bool { return p.mayRun(p.lane(t.lane)) })
+		i := slices.IndexFunc(p.queue, func(t *ticket) bool {
+			return !t.notBefore.After(now) && p.mayRun(p.lane(t.lane))
+		})
 		if i < 0 {
 			tell := p.refused && p.places < p.queueLimit
 			p.refused = p.refused && !tell

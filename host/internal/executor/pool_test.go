@@ -20,7 +20,7 @@ func TestPoolBounds(t *testing.T) {
 	}
 	want := func(lane string, room ax.Room) {
 		t.Helper()
-		if got := p.reserve(lane); got != room {
+		if got := p.reserve(lane, false); got != room {
 			t.Fatalf("lane %s: room %d, want %d", lane, got, room)
 		}
 	}
@@ -80,7 +80,7 @@ func TestPoolNeverOverfills(t *testing.T) {
 		for range 2000 {
 			lane := lanes[r.IntN(3)]
 			if r.IntN(2) == 0 {
-				switch room := p.reserve(lane); room {
+				switch room := p.reserve(lane, false); room {
 				case ax.RoomNow:
 					start(lane)()
 				case ax.RoomQueue, ax.RoomSoon:
@@ -123,7 +123,7 @@ func TestClaimsAheadByUsualDurations(t *testing.T) {
 		}
 		rooms := map[ax.Room]int{}
 		for range 103 {
-			rooms[p.reserve("a")]++
+			rooms[p.reserve("a", false)]++
 		}
 		if rooms[ax.RoomNow] != 2 || rooms[ax.RoomNone] != 1 || rooms[ax.RoomSoon] != tt.want || rooms[ax.RoomQueue] != 100-tt.want {
 			t.Errorf("jobs of %s: %v, want %d claimed ahead", tt.usual, rooms, tt.want)
@@ -134,10 +134,10 @@ func TestClaimsAheadByUsualDurations(t *testing.T) {
 func TestCloseTurnsAwayWhatWaits(t *testing.T) {
 	t.Parallel()
 	p := newPool(1, 10, func() {})
-	p.reserve("a")
+	p.reserve("a", false)
 	back := 0
 	wait := func() {
-		p.enqueue(&ticket{lane: "a", room: p.reserve("a"), start: func() { t.Error("started") }, back: func() { back++ }})
+		p.enqueue(&ticket{lane: "a", room: p.reserve("a", false), start: func() { t.Error("started") }, back: func() { back++ }})
 	}
 	wait()
 	p.close()
