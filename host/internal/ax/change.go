@@ -75,9 +75,37 @@ type Node struct {
 	Name        string
 	App         string
 	Address     string // host:port of the API, empty if none
-	Version     string
-	PID         int
-	StartedAt   time.Time
-	BeatAt      time.Time
-	Draining    bool
+	// Cluster is host:port at which other hosts reach this one, empty if they
+	// cannot.
+	Cluster   string
+	Version   string
+	PID       int
+	StartedAt time.Time
+	BeatAt    time.Time // by the clock of the database
+	Draining  bool
+	NodeFigures
+}
+
+// NodeFigures are what a host tells of itself with every sign of life. Their
+// JSON form is one column of the row.
+type NodeFigures struct {
+	// Labels are what Task.Nodes refers to.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Offers are the components of jobs and triggers that are ready, by the
+	// names that tasks use for them.
+	Offers []string `json:"offers,omitempty"`
+	// Running and Queued count attempts, Workers and Queue are their limits.
+	Running int `json:"running"`
+	Queued  int `json:"queued"`
+	Workers int `json:"workers"`
+	Queue   int `json:"queue"`
+	// CPU is the share of the machine that is busy, 0 to 1; Memory is what the
+	// process uses, in bytes.
+	CPU    float64 `json:"cpu,omitempty"`
+	Memory int64   `json:"memory,omitempty"`
+	// ConfigHash tells configurations apart.
+	ConfigHash string `json:"config_hash,omitempty"`
+	// ClockOffset is by how much the clock of the host is ahead of the
+	// database's.
+	ClockOffset time.Duration `json:"clock_offset,omitempty"`
 }
