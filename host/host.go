@@ -4,6 +4,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -296,9 +297,12 @@ func (h *Host) openEngine(context.Context) error {
 	return nil
 }
 
+// callbackURL is where a job that answers later sends its outcome; empty if
+// there is no API.
 func (h *Host) callbackURL(id ax.InstanceID, token string) string {
 	if h.listener == nil {
 		return ""
 	}
-	return fmt.Sprintf("http://%s%s/callbacks/%s/%s", h.Address(), api.Base, id, token)
+	base := cmp.Or(h.live.Load().cfg.HTTP.PublicURL, "http://"+h.Address())
+	return fmt.Sprintf("%s%s/callbacks/%s/%s", base, api.Base, id, token)
 }

@@ -82,6 +82,7 @@ func restartNeeded(old, cfg *config.Config) []string {
 		{"data_dir", old.DataDir, cfg.DataDir},
 		{"store", old.Store, cfg.Store},
 		{"http", old.HTTP, cfg.HTTP},
+		{"cluster", old.Cluster, cfg.Cluster},
 		{"log", old.Log, cfg.Log},
 		{"plugins", old.Plugins, cfg.Plugins},
 		{"executor", old.Executor, cfg.Executor},
@@ -96,5 +97,6 @@ func restartNeeded(old, cfg *config.Config) []string {
 // keepFixed keeps in force what a running host cannot change.
 func keepFixed(cfg, old *config.Config) {
 	cfg.App, cfg.Node, cfg.DataDir, cfg.Store = old.App, old.Node, old.DataDir, old.Store
-	cfg.HTTP, cfg.Log, cfg.Plugins, cfg.Executor = old.HTTP, old.Log, old.Plugins, old.Executor
+	cfg.HTTP, cfg.Cluster, cfg.Log = old.HTTP, old.Cluster, old.Log
+	cfg.Plugins, cfg.Executor = old.Plugins, old.Executor
 }

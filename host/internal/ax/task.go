@@ -32,6 +32,16 @@ type Task struct {
 	Params json.RawMessage `json:"params,omitempty"`
 	// ParamsFrom names a ParamProvider, nil for none.
 	ParamsFrom *Use `json:"params_from,omitempty"`
+	// Strategy picks the node of an attempt; empty means StrategyLeastTasks.
+	Strategy Strategy `json:"strategy,omitempty"`
+	// Nodes are labels that a node must have, all of them, to run the task.
+	Nodes map[string]string `json:"nodes,omitempty"`
+	// ConfirmTimeout is how long another node may take to say that it has an
+	// attempt, which then goes to the next one; 0 means the default of 30 s.
+	ConfirmTimeout time.Duration `json:"confirm_timeout,omitempty"`
+	// StartDeadline is how long after its due time an instance may begin until
+	// it counts as not started, which is told and changes nothing; 0 = no limit.
+	StartDeadline time.Duration `json:"start_deadline,omitempty"`
 	// Timeout of one attempt, 0 for none.
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Grace is how long a job may take to end after its timeout or a cancel.
@@ -133,6 +143,21 @@ const (
 	OverlapReplace Overlap = "replace"
 	// OverlapAllow starts it all the same.
 	OverlapAllow Overlap = "allow"
+)
+
+// Strategy is how the node of an attempt is picked among those that can run it.
+type Strategy string
+
+// Strategies.
+const (
+	// StrategyLeastTasks takes the node on which least runs and waits.
+	StrategyLeastTasks Strategy = "least-tasks"
+	// StrategyRoundRobin takes one node after the other.
+	StrategyRoundRobin Strategy = "round-robin"
+	// StrategyConsistentHash takes the same node for as long as it is there.
+	StrategyConsistentHash Strategy = "consistent-hash"
+	// StrategyBroadcast runs on every node.
+	StrategyBroadcast Strategy = "broadcast"
 )
 
 // Misfire is what becomes of due times noticed later than Threshold.

@@ -6,6 +6,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -22,6 +23,7 @@ type Config struct {
 	DataDir  string
 	Store    Store
 	HTTP     HTTP
+	Cluster  Cluster
 	Log      Log
 	Plugins  Plugins
 	Executor Executor
@@ -52,15 +54,49 @@ type Config struct {
 
 // Store says where the state is kept.
 type Store struct {
-	// DSN is "sqlite:PATH" with a path that is resolved already.
+	// DSN is "sqlite:PATH" with a path that is resolved already, or "mysql://…"
+	// as it is stated.
 	DSN string
 }
+
+// Shared reports whether several hosts can work together on the store.
+func (s Store) Shared() bool { return strings.HasPrefix(s.DSN, mysqlPrefix) }
 
 // HTTP says where the API listens.
 type HTTP struct {
 	// Listen is host:port, or empty for no API.
 	Listen string
+	// PublicURL is how jobs reach the API from elsewhere, such as
+	// "https://ax.example/app" without a slash at the end; empty for the address
+	// at which it listens.
+	PublicURL string
 }
+
+// Cluster says how this host works together with others on one store.
+type Cluster struct {
+	// Listen is host:port for other hosts, or empty if they cannot reach this one.
+	Listen string
+	// Advertise is host:port at which others reach this host, empty without
+	// Listen. The port is 0 if that of Listen is, which the listener then decides.
+	Advertise string
+	// Secret is what hosts prove to each other that they know; empty for none.
+	Secret string
+	// TLS is nil for none. With Listen, there is Secret or TLS.
+	TLS *ClusterTLS
+	// Heartbeat is the time between two signs of life, DeadAfter the silence
+	// after which a host counts as dead: at least twice as long.
+	Heartbeat, DeadAfter time.Duration
+	// Labels are what Task.Nodes refers to.
+	Labels map[string]string
+	// SpoolFor is how long outcomes that cannot be written are kept and tried
+	// again.
+	SpoolFor time.Duration
+}
+
+// ClusterTLS holds the paths of PEM files, which were there and fitted together
+// when the configuration was read. Both sides of a connection show Cert and
+// want one from CA.
+type ClusterTLS struct{ Cert, Key, CA string }
 
 // Log says what is logged and how.
 type Log struct {

@@ -105,8 +105,9 @@ func (l *loader) load(path string) {
 		return
 	}
 	settings, drafts := newSettings(l.config), []*fileDraft{{}}
-	main.object("the configuration", main.root, append(settings.fields(), drafts[0].fields()...), "app")
+	given := main.object("the configuration", main.root, append(settings.fields(), drafts[0].fields()...), "app")
 	main.finishSettings(settings)
+	main.refusePending(given)
 	decoders := []*decoder{main}
 	for _, included := range main.include(settings.include) {
 		d, draft := &decoder{l, included}, &fileDraft{}

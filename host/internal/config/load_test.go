@@ -70,6 +70,7 @@ func TestComponentsOfAllFiles(t *testing.T) {
 func defaultsOfGood() ax.Task {
 	return ax.Task{
 		App: "商店", Group: "reports", Enabled: true, Timeout: 5 * time.Minute,
+		Strategy: ax.StrategyLeastTasks, ConfirmTimeout: 30 * time.Second,
 		Retry: ax.Retry{Delays: []time.Duration{10 * time.Second}, Count: 3, Factor: 1.5, Max: time.Hour,
 			On: []ax.Status{ax.StatusFailed}},
 		Concurrency: 2, Overlap: ax.OverlapQueue, QueueLimit: 7,

@@ -232,9 +232,9 @@ func TestDocumentedDefaults(t *testing.T) {
 	if err := json.Unmarshal([]byte(schema.Config), &s.root); err != nil {
 		t.Fatal(err)
 	}
-	plain := map[string]any{"app": "a", "tasks": []any{map[string]any{"name": "t", "every": "1m", "job": map[string]any{"use": "exec"}}}}
+	plain := map[string]any{"app": "a", "store": map[string]any{"dsn": "mysql://db/ax"}, "tasks": []any{map[string]any{"name": "t", "every": "1m", "job": map[string]any{"use": "exec"}}}}
 	full := maps.Clone(plain)
-	for _, key := range []string{"data_dir", "http", "log", "plugins", "executor", "retention", "defaults"} {
+	for _, key := range []string{"data_dir", "http", "cluster", "log", "plugins", "executor", "retention", "defaults"} {
 		full[key] = s.defaultsOf(s.root["properties"].(map[string]any)[key].(map[string]any))
 	}
 	if len(full["defaults"].(map[string]any)) < 6 {

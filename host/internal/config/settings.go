@@ -2,6 +2,7 @@ package config
 
 import (
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,6 +36,8 @@ const (
 type settings struct {
 	to          *Config
 	dsn, listen *yaml.Node
+	publicURL   *yaml.Node
+	cluster     clusterDraft
 	include     []*yaml.Node
 	defaults    *yaml.Node
 }
@@ -42,10 +45,11 @@ type settings struct {
 func newSettings(to *Config) *settings {
 	to.Log = Log{Level: "info", Format: "text"}
 	to.HTTP.Listen = defaultListen
+	to.Cluster = defaultCluster()
 	to.Executor = Executor{Queue: defaultQueue, Grace: defaultHostGrace}
 	to.Retention = defaultRetention
 	to.DataDir, to.Plugins.Dir = "data", "plugins"
-	return &settings{to: to}
+	return &settings{to: to, cluster: clusterDraft{to: &to.Cluster}}
 }
 
 func (s *settings) fields() []field {
@@ -56,7 +60,10 @@ func (s *settings) fields() []field {
 		{"node", name(&c.Node)},
 		{"data_dir", path(&c.DataDir)},
 		{"store", section("store", field{"dsn", noting(text(&c.Store.DSN), &s.dsn)})},
-		{"http", section("http", field{"listen", noting(text(&c.HTTP.Listen), &s.listen)})},
+		{"http", section("http",
+			field{"listen", noting(text(&c.HTTP.Listen), &s.listen)},
+			field{"public_url", noting(text(&c.HTTP.PublicURL), &s.publicURL)})},
+		{"cluster", s.cluster.rule()},
 		{"log", section("log",
 			field{"level", choice(&c.Log.Level, "trace", "debug", "info", "warn", "error")},
 			field{"format", choice(&c.Log.Format, "text", "json")})},
@@ -142,18 +149,57 @@ func (d *decoder) finishSettings(s *settings) {
 		c.Node = "local"
 	}
 	c.DataDir, c.Plugins.Dir = beside(d.path, c.DataDir), beside(d.path, c.Plugins.Dir)
-	switch file, isSQLite := strings.CutPrefix(c.Store.DSN, "sqlite:"); {
-	case s.dsn == nil:
-		c.Store.DSN = "sqlite:" + filepath.Join(c.DataDir, databaseFile)
-	case isSQLite && file != "" && !strings.HasPrefix(file, "//"):
-		c.Store.DSN = "sqlite:" + beside(d.path, file)
-	default:
-		// What is there may have a password in it.
-		d.fault(s.dsn, "dsn: expected sqlite:PATH, such as sqlite:data/ax.db")
-	}
+	d.finishStore(s)
 	if s.listen != nil {
 		d.checkListen(c, s.listen)
 	}
+	if s.publicURL != nil {
+		d.checkPublicURL(&c.HTTP, s.publicURL)
+	}
+	d.finishCluster(&s.cluster, c.Store)
+}
+
+// mysqlPrefix is how the DSN of a database begins that several hosts can share.
+const mysqlPrefix = "mysql://"
+
+// finishStore resolves the path of a file. What is wrong with the rest of
+// another DSN is for the store to say, which knows its parts.
+func (d *decoder) finishStore(s *settings) {
+	store := &s.to.Store
+	switch file, isSQLite := strings.CutPrefix(store.DSN, "sqlite:"); {
+	case s.dsn == nil:
+		store.DSN = "sqlite:" + filepath.Join(s.to.DataDir, databaseFile)
+	case isSQLite && file != "" && !strings.HasPrefix(file, "//"):
+		store.DSN = "sqlite:" + beside(d.path, file)
+	case store.Shared() && len(store.DSN) > len(mysqlPrefix):
+		d.hidePassword(store.DSN[len(mysqlPrefix):])
+	default:
+		// What is there may have a password in it.
+		d.fault(s.dsn, "dsn: expected sqlite:PATH, such as sqlite:data/ax.db, or mysql://USER:PASSWORD@HOST/DATABASE")
+	}
+}
+
+// hidePassword notes the password in USER:PASSWORD@… as a secret, also one that
+// stands in the file itself. It may have any characters, an @ among them.
+func (l *loader) hidePassword(dsn string) {
+	user, _, hasUser := cutLast(dsn, "@")
+	_, password, hasPassword := strings.Cut(user, ":")
+	if !hasUser || !hasPassword {
+		return
+	}
+	l.secret(password)
+	if plain, err := url.PathUnescape(password); err == nil {
+		l.secret(plain)
+	}
+}
+
+// cutLast is strings.Cut around the last instance of sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
 }
 
 // checkListen allows loopback addresses only, as the API has no login.
@@ -162,15 +208,37 @@ func (d *decoder) checkListen(c *Config, n *yaml.Node) {
 		c.HTTP.Listen = ""
 		return
 	}
-	host, port, err := net.SplitHostPort(c.HTTP.Listen)
-	number, portErr := strconv.Atoi(port)
-	if err != nil || portErr != nil || number < 0 || number > 65535 {
+	host, _, ok := splitAddress(c.HTTP.Listen)
+	if !ok {
 		d.fault(n, "listen: expected host:port such as %s, or off, got %s", defaultListen, d.show(n))
 		return
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		d.fault(n, "listen: expected a loopback address such as %s, since the API has no login, got %s", defaultListen, d.show(n))
 	}
+}
+
+// splitAddress splits host:port with a port in digits.
+func splitAddress(address string) (host, port string, ok bool) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", "", false
+	}
+	number, err := strconv.Atoi(port)
+	return host, port, err == nil && number >= 0 && number <= 65535
+}
+
+// checkPublicURL wants a URL to which a path can be appended.
+func (d *decoder) checkPublicURL(h *HTTP, n *yaml.Node) {
+	u, err := url.Parse(h.PublicURL)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.User != nil,
+		strings.ContainsAny(h.PublicURL, "?#"):
+		d.fault(n, "public_url: expected a URL such as https://ax.example or http://10.0.0.7:8090/ax, without user, ? and #, got %s", d.show(n))
+	case h.Listen == "":
+		d.fault(n, "public_url has no meaning with listen: off")
+	}
+	h.PublicURL = strings.TrimRight(h.PublicURL, "/")
 }
 
 // takeNamed takes in the notifiers, listeners and calendars of a file.

@@ -11,6 +11,7 @@ import (
 
 // Defaults of tasks that say nothing else.
 const (
+	defaultConfirm    = 30 * time.Second
 	defaultGrace      = 10 * time.Second
 	defaultThreshold  = time.Minute
 	defaultWindow     = 24 * time.Hour
@@ -53,14 +54,16 @@ type retryDraft struct {
 
 func builtinDefaults() taskDraft {
 	t := taskDraft{Task: ax.Task{
-		Enabled:     true,
-		Grace:       defaultGrace,
-		Retry:       ax.DefaultRetry(),
-		Concurrency: 1,
-		Overlap:     ax.OverlapSkip,
-		QueueLimit:  defaultQueueLimit,
-		Misfire:     ax.Misfire{Policy: ax.MisfireSkip, Threshold: defaultThreshold, Window: defaultWindow, Cap: defaultCap},
-		Notify:      ax.Notify{On: []string{"failed", "timeout", "lost", "parked", "recovered"}, After: 1},
+		Enabled:        true,
+		Strategy:       ax.StrategyLeastTasks,
+		ConfirmTimeout: defaultConfirm,
+		Grace:          defaultGrace,
+		Retry:          ax.DefaultRetry(),
+		Concurrency:    1,
+		Overlap:        ax.OverlapSkip,
+		QueueLimit:     defaultQueueLimit,
+		Misfire:        ax.Misfire{Policy: ax.MisfireSkip, Threshold: defaultThreshold, Window: defaultWindow, Cap: defaultCap},
+		Notify:         ax.Notify{On: []string{"failed", "timeout", "lost", "parked", "recovered"}, After: 1},
 	}}
 	t.schedule.Timezone = "UTC"
 	return t
@@ -74,6 +77,10 @@ func (t *taskDraft) defaultFields() []field {
 		{"jitter", duration(&t.schedule.Jitter, 0)},
 		{"blackout", blackouts(&t.schedule.Blackouts)},
 		{"on_blackout", choice(&t.schedule.OnBlackout, ax.BlackoutSkip, ax.BlackoutAfter)},
+		{"strategy", choice(&t.Strategy, ax.StrategyLeastTasks, ax.StrategyRoundRobin, ax.StrategyConsistentHash, ax.StrategyBroadcast)},
+		{"nodes", textMap(&t.Nodes)},
+		{"confirm_timeout", duration(&t.ConfirmTimeout, time.Second)},
+		{"start_deadline", duration(&t.StartDeadline, time.Second)},
 		{"timeout", duration(&t.Timeout, time.Millisecond)},
 		{"grace", duration(&t.Grace, 0)},
 		{"retry", t.retryRule()},

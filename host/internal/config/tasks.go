@@ -25,7 +25,7 @@ func (d *decoder) newTaskReader(defaults *yaml.Node) *taskReader {
 	r := &taskReader{draft: builtinDefaults(), seen: map[string]Position{}}
 	r.fields = r.draft.fields()
 	if defaults != nil {
-		d.object("defaults", defaults, r.draft.defaultFields())
+		d.refusePending(d.object("defaults", defaults, r.draft.defaultFields()))
 		d.checkNotify(&r.draft, defaults)
 		r.draft.givenMisfire = nil
 	}
@@ -51,6 +51,7 @@ func (d *decoder) readTask(r *taskReader, n *yaml.Node) {
 		what = "task " + d.show(t.given["name"])
 		d.checkUnique(r, t)
 	}
+	d.refusePending(t.given)
 	d.settle(t)
 	d.checkNotify(t, n)
 	d.checkTemplates(t.params)
