@@ -2,7 +2,9 @@
 # Installs what the tests need beyond Go. Quick when nothing is missing.
 set -euo pipefail
 
-packages=() # Debian packages; none so far
+packages=(
+	mariadb-server # the tests start private servers; the service is not needed
+)
 
 missing=()
 for package in ${packages[@]+"${packages[@]}"}; do
