@@ -6,21 +6,29 @@ import (
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/preview"
 )
 
 // NewTaskView shows a row of ax_task as of now. What is not in the row, the
-// number of running instances and the newest instance, is for the caller to
-// fill in.
+// number of running instances, the newest instance and the first due time after
+// a pause, is for the caller to fill in.
 func NewTaskView(row ax.TaskRow, now time.Time) TaskView {
 	v := TaskView{
 		Name: row.Name, App: row.App, Group: row.Group, Description: row.Description, Labels: row.Labels,
-		State: moodOf(row, now), Schedule: newScheduleView(row.Schedule), Job: row.Job.Name,
+		State: moodOf(row, now), Schedule: newScheduleView(&row.Schedule, row.Name), Job: row.Job.Name,
 		Attempts: row.Retry.MaxAttempts(), Concurrency: row.Concurrency, Overlap: row.Overlap,
 		Misfire: row.Misfire.Policy, NotifyTo: row.Notify.To, Source: row.Source,
 		NextAt: row.NextAt, PrevAt: row.PrevAt, Parked: row.Parked, Failures: row.Failures,
 	}
-	if v.State == TaskPaused {
+	switch v.State {
+	case TaskOff:
+		v.NextAt = time.Time{}
+	case TaskPaused:
 		v.PausedUntil = row.PausedUntil
+		if row.PausedUntil.IsZero() || !row.NextAt.After(row.PausedUntil) {
+			v.NextAt = time.Time{}
+		}
+	case TaskOn, TaskParked, TaskDone:
 	}
 	if row.Timeout > 0 {
 		v.Timeout = row.Timeout.String()
@@ -43,11 +51,11 @@ func moodOf(row ax.TaskRow, now time.Time) TaskMood {
 	}
 }
 
-func newScheduleView(s ax.Schedule) ScheduleView {
+func newScheduleView(s *ax.Schedule, task string) ScheduleView {
 	v := ScheduleView{
 		Cron: s.Cron, Anchor: s.Anchor, RepeatCount: s.RepeatCount, At: s.At,
 		Timezone: s.Timezone, From: s.From, Until: s.Until, Calendar: s.Calendar, OnClosed: s.OnClosed,
-		OnBlackout: s.OnBlackout,
+		OnBlackout: s.OnBlackout, Words: preview.Describe(s, task),
 	}
 	for _, d := range []struct {
 		from time.Duration

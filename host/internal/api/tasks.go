@@ -20,6 +20,7 @@ type TaskList struct {
 // NextTimes are due times to come.
 type NextTimes struct {
 	Task   string           `json:"task"`
+	Words  preview.Words    `json:"words" doc:"The schedule in plain language"`
 	Times  []time.Time      `json:"times" nullable:"false" doc:"In rising order; empty: never again"`
 	Beyond []preview.Beyond `json:"beyond,omitempty" nullable:"false" doc:"Those in years for which a calendar has no list, so that it goes by its weekly pattern"`
 	Why    []preview.Step   `json:"why,omitempty" nullable:"false" doc:"What becomes of each time at which the schedule would be due, if asked for"`

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/preview"
 )
 
 // The types of this file are the JSON of the API, for the server and for its
@@ -29,7 +30,7 @@ type TaskView struct {
 	NotifyTo    []string          `json:"notify_to,omitempty" nullable:"false"`
 	Source      string            `json:"source,omitempty" doc:"Where it is defined, file:line"`
 
-	NextAt      time.Time `json:"next_at,omitzero" required:"false"`
+	NextAt      time.Time `json:"next_at,omitzero" required:"false" doc:"Of a paused task the first due time after the pause, of one that is off none"`
 	PrevAt      time.Time `json:"prev_at,omitzero" required:"false" doc:"The newest due time that has an instance"`
 	PausedUntil time.Time `json:"paused_until,omitzero" required:"false" doc:"When the pause ends by itself"`
 	Parked      string    `json:"parked,omitempty" doc:"Why it cannot be scheduled"`
@@ -70,6 +71,8 @@ type ScheduleView struct {
 	Blackouts  []string      `json:"blackout,omitempty" nullable:"false" doc:"Times in which it is not due"`
 	OnBlackout ax.OnBlackout `json:"on_blackout,omitempty"`
 	Jitter     string        `json:"jitter,omitempty" doc:"Due times are put off by less than this"`
+	// Words say all of it, also the settings of the trigger.
+	Words preview.Words `json:"words" doc:"All of it in plain language"`
 }
 
 // InstanceView is one due time of a task and what became of it.
@@ -116,7 +119,7 @@ type PluginView struct {
 	Version     string          `json:"version"`
 	Description string          `json:"description,omitempty"`
 	Path        string          `json:"path" doc:"Of the binary"`
-	State       string          `json:"state" doc:"ready, starting, backoff, quarantined, refused …"`
+	State       string          `json:"state" doc:"ready (without a pid: it starts when it is first needed), starting, backoff, quarantined, draining, refused"`
 	Reason      string          `json:"reason,omitempty" doc:"Why it is not ready"`
 	PID         int             `json:"pid,omitempty"`
 	StartedAt   time.Time       `json:"started_at,omitzero" required:"false"`
@@ -154,7 +157,7 @@ type Health struct {
 	Database      string       `json:"database" doc:"Its kind, such as sqlite"`
 	DatabaseOK    bool         `json:"database_ok"`
 	Plugins       int          `json:"plugins"`
-	PluginsReady  int          `json:"plugins_ready"`
+	PluginsReady  int          `json:"plugins_ready" doc:"Those that run, or start when they are first needed"`
 	Tasks         int          `json:"tasks"`
 	TasksParked   int          `json:"tasks_parked"`
 	Running       int          `json:"running" doc:"Runs in flight on this host"`

@@ -44,14 +44,17 @@ type Deps struct {
 	Candidate func(path string) (api.Candidate, error)
 	// PlanOffline compares a configuration with its database.
 	PlanOffline func(ctx context.Context, path string) (*preview.Plan, error)
-	// Address returns the http.listen of a configuration.
+	// Address returns the http.listen of a configuration, also of one with faults
+	// elsewhere. The error is fs.ErrNotExist if there is no such file.
 	Address func(path string) (string, error)
 
 	In       io.Reader
 	Out, Err io.Writer
 	// Terminal says that Err is a terminal, on which a line can be redrawn.
 	Terminal bool
-	Now      func() time.Time
+	// Narrow says that Out is a terminal, on which long notes are cut.
+	Narrow bool
+	Now    func() time.Time
 	// Zone is the one in which times are shown.
 	Zone *time.Location
 	// Env returns the value of an environment variable, or "".
@@ -65,11 +68,13 @@ type ServeOptions struct {
 
 // Report is what "ax validate" found.
 type Report struct {
-	Tasks     int           `json:"tasks"`
-	Calendars int           `json:"calendars"`
-	Plugins   int           `json:"plugins"`
-	Faults    config.Faults `json:"-"`
-	Warnings  config.Faults `json:"-"`
+	Tasks     int `json:"tasks"`
+	Calendars int `json:"calendars"`
+	Plugins   int `json:"plugins"`
+	// Refused counts the files of plugins that cannot be used.
+	Refused  int           `json:"plugins_refused"`
+	Faults   config.Faults `json:"-"`
+	Warnings config.Faults `json:"-"`
 }
 
 // MigrateOptions are the flags of "ax migrate".
@@ -103,6 +108,7 @@ type program struct {
 	addr       string
 	configPath string
 	output     string
+	lang       string // "", "en" or "zh"
 }
 
 // Run runs the command line and returns the exit code of the process. Errors
@@ -135,11 +141,17 @@ func (p *program) root() *cobra.Command {
 		Long: `ax runs tasks at their due times, in plugins, and keeps a record of every run.
 
 A host is started with "ax serve". The other commands talk to a host, or check
-and compute things without one: validate, next (with --config) and migrate.
-` + exitCodeHelp + `
+and compute things without one: validate, migrate, simulate, and next with
+--config or with a schedule of its own.
+
+The configuration file is the first of these that is given: --config, AX_CONFIG,
+config.yaml in the current folder. The host is at the first of these:
+` + addressHelp + exitCodeHelp + `
 Environment:
-  AX_ADDR    address of the host, if --addr is not given
-  AX_CONFIG  configuration file, if --config is not given`,
+  AX_CONFIG  configuration file
+  AX_ADDR    address of the host
+  LC_ALL, LC_MESSAGES, LANG
+             Chinese if the first one that is set begins with zh; see --lang`,
 		Example: `  ax serve --config config.yaml
   ax tasks
   ax run nightly-report --wait
@@ -149,7 +161,7 @@ Environment:
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.addr, "addr", "", "address of the host (default $AX_ADDR, else http.listen of --config, else "+defaultAddr+")")
+	flags.StringVar(&p.addr, "addr", "", `address of the host, such as `+defaultAddr+` ("ax --help" tells the default)`)
 	flags.StringVarP(&p.configPath, "config", "c", "", "configuration file (default $AX_CONFIG, else "+defaultConfig+")")
 	flags.StringVarP(&p.output, "output", "o", "table", "how to show results: table for people, json for programs")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
@@ -176,9 +188,28 @@ func command(c *cobra.Command, group string, run func(cmd *cobra.Command, args [
 		c.Args = cobra.NoArgs
 	}
 	check := c.Args
-	c.Args = func(cmd *cobra.Command, args []string) error { return usage(check(cmd, args)) }
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usage(argsError(cmd, args))
+		}
+		return nil
+	}
 	c.RunE = func(cmd *cobra.Command, args []string) error { return failed(run(cmd, args)) }
 	return c
+}
+
+// argsError says what is wrong with the arguments of a command, and how it is
+// used. The words after the name in Use are the arguments.
+func argsError(c *cobra.Command, args []string) error {
+	wanted := strings.Fields(c.Use)[1:]
+	var text string
+	if len(args) > len(wanted) {
+		text = fmt.Sprintf("unexpected argument %q", args[len(wanted)])
+	} else {
+		text = wanted[len(args)] + " is missing"
+	}
+	example, _, _ := strings.Cut(strings.TrimSpace(c.Example), "\n")
+	return fmt.Errorf("%s\nusage:    %s\nexample:  %s", text, c.UseLine(), example)
 }
 
 // complete offers fixed values for a flag in shells.
@@ -204,12 +235,16 @@ func (p *program) json() bool { return p.output == "json" }
 
 // Std returns the parts of Deps that belong to the process.
 func Std() Deps {
-	info, err := os.Stderr.Stat()
 	return Deps{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Terminal: err == nil && info.Mode()&os.ModeCharDevice != 0,
-		Now:      time.Now, Zone: time.Local, Env: os.Getenv,
+		Terminal: isTerminal(os.Stderr), Narrow: isTerminal(os.Stdout),
+		Now: time.Now, Zone: time.Local, Env: os.Getenv,
 	}
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // dashed joins lines of an indented list.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,13 +9,10 @@ import (
 	"io"
 	"maps"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/axsched/ax/host/internal/api"
 )
@@ -33,44 +29,6 @@ type client struct {
 	base  string // http://host:port
 	actor string
 	http  *http.Client
-}
-
-// client returns a client of the host that the flags name.
-func (p *program) client(cmd *cobra.Command) (*client, error) {
-	addr := p.addr
-	if addr == "" && p.Address != nil && cmd.Flags().Changed("config") {
-		listen, err := p.Address(p.configPath)
-		if err != nil {
-			return nil, err
-		}
-		if listen == "" {
-			return nil, usage(fmt.Errorf("http.listen in %s is empty, so its host has no API", p.configPath))
-		}
-		addr = listen
-	}
-	base, err := baseURL(cmp.Or(addr, p.Env("AX_ADDR"), defaultAddr))
-	if err != nil {
-		return nil, usage(err)
-	}
-	actor := cmp.Or(p.Env("USER"), "unknown") + " (cli)"
-	return &client{base: base, actor: actor, http: &http.Client{}}, nil
-}
-
-// baseURL completes an address: "host:port", or a URL without path.
-func baseURL(addr string) (string, error) {
-	text := addr
-	if !strings.Contains(text, "://") {
-		text = "http://" + text
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return "", fmt.Errorf("%q is no address of a host: expected one such as %s", addr, defaultAddr)
-	}
-	// A listener on all addresses is reached on loopback.
-	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "" || ip != nil && ip.IsUnspecified() {
-		u.Host = net.JoinHostPort("127.0.0.1", u.Port())
-	}
-	return u.Scheme + "://" + u.Host, nil
 }
 
 // get reads an answer into out.
@@ -151,7 +109,7 @@ func (c *client) open(ctx context.Context, method, path string, in any, header h
 // refused reads the problem that a host reports.
 func (c *client) refused(response *http.Response) error {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	problem := &refusal{Status: response.StatusCode}
+	problem := &refusal{Status: response.StatusCode, path: response.Request.URL.Path}
 	if kind != "application/problem+json" {
 		return fmt.Errorf("what answers at %s is no ax host: it says %s", c.base, response.Status)
 	}

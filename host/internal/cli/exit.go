@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/config"
 )
 
@@ -85,7 +86,7 @@ type unreachable struct {
 }
 
 func (e *unreachable) Error() string {
-	return fmt.Sprintf("no host answers at %s (%v)\nstart one with: ax serve --config FILE\nor say where it is with --addr or AX_ADDR", e.addr, e.err)
+	return fmt.Sprintf("no host answers at %s (%v)\nstart one with: ax serve --config FILE\nor say where it is with --addr, --config, AX_ADDR or AX_CONFIG", e.addr, e.err)
 }
 
 func (e *unreachable) Unwrap() error { return e.err }
@@ -97,6 +98,7 @@ type refusal struct {
 	Status int
 	Detail string
 	Errors []struct{ Message, Location string }
+	path   string // of the request
 }
 
 func (e *refusal) Error() string {
@@ -110,6 +112,12 @@ func (e *refusal) Error() string {
 			line = detail.Location + ": " + line
 		}
 		lines = append(lines, "  "+line)
+	}
+	if e.Status == http.StatusNotFound {
+		// What is not there is named second in the path: tasks, instances, plugins.
+		if kind, _, ok := strings.Cut(strings.TrimPrefix(e.path, api.Base+"/"), "/"); ok {
+			lines = append(lines, fmt.Sprintf(`"ax %s" lists those that are there`, kind))
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -94,8 +94,12 @@ func reportText(path string, r Report) string {
 		fmt.Fprintf(&b, "%s has %s\n", path, count(len(r.Faults), "fault"))
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s is good: %s, %s, %s\n", path,
+	fmt.Fprintf(&b, "%s is good: %s, %s, %s", path,
 		count(r.Tasks, "task"), count(r.Calendars, "calendar"), count(r.Plugins, "plugin"))
+	if r.Refused > 0 {
+		fmt.Fprintf(&b, " (and %d refused)", r.Refused)
+	}
+	b.WriteByte('\n')
 	return b.String()
 }
 

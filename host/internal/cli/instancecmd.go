@@ -152,7 +152,7 @@ func (p *program) instancesText(instances []api.InstanceView) string {
 	t := newTable("INSTANCE", "TASK", "STATUS", "DUE", "TOOK", "ATTEMPT", "NOTE")
 	for _, i := range instances {
 		t.add(i.ID, i.Task, string(i.Status), p.when(i.ScheduledAt), took(i.StartedAt, i.EndedAt),
-			strconv.Itoa(i.Attempt), fit(oneLine(p.instanceNote(i)), noteWidth))
+			strconv.Itoa(i.Attempt), p.cut(oneLine(p.instanceNote(i)), noteWidth))
 	}
 	return t.String()
 }

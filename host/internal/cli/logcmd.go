@@ -39,6 +39,9 @@ is a JSON object.`,
 			return p.printLog(cmd.Context(), host, args[0])
 		}
 		end, err := p.follow(cmd.Context(), host, args[0])
+		if cmd.Context().Err() != nil {
+			return &exitError{code: ExitInterrupted} // that is how one stops to look
+		}
 		if err != nil {
 			return err
 		}

@@ -29,11 +29,15 @@ A line of input has the words of the configuration: exactly one of "cron",
 "every", "delay", "at" and "trigger" ({"use": NAME, "with": {…}, "calendars":
 […]}), and "timezone" (default UTC), "calendar", "on_closed", "jitter", "blackout"
 (a list), "on_blackout", "anchor", "repeat_count", "from", "until"; besides, "id"
-(any value, returned as it is), "after" (default now), "n" (default 5) and "why".
-Calendars and plugin triggers need -c FILE. The answer is
+(any value, returned as it is), "after" (default now), "n" (default 5), "why" and
+"words". Calendars and plugin triggers need -c FILE. The answer is
 {"id": …, "next": [TIMES]}, with no times if it is never due again, or
 {"id": …, "error": TEXT}; a line with an error does not stop the rest. Schedules
 that draw times at random take the id for the name of the task.
+
+The schedule is told in plain language before its times, in English or Chinese
+(--lang). In JSON that is "words", with "en" and "zh"; a line of input has to ask
+for it, with "words": true.
 
 With --why, or "why": true, the answer tells of every time at which the schedule
 would be due what becomes of it: due, or moved or left out because of a closed
@@ -51,7 +55,7 @@ is taken as first seen at that time.`
 type nextFlags struct {
 	question
 	n     int
-	count int // repeat count, -1 for none
+	count int // repeat count, if it is given
 	stdin bool
 	// blackouts are times of day.
 	blackouts []string
@@ -83,13 +87,14 @@ func (p *program) nextCommand() *cobra.Command {
 	flags.StringArrayVar(&f.blackouts, "blackout", nil, "no times from one time of day up to another, such as 22:00-06:00; may be repeated")
 	flags.StringVar((*string)(&f.OnBlackout), "on-blackout", "", "what becomes of times in blackouts: skip, or after for their end")
 	flags.StringVar(&f.Anchor, "anchor", "", "time to which --every is aligned")
-	flags.IntVar(&f.count, "repeat-count", -1, "how often --every is repeated after its first time (default no end)")
+	flags.IntVar(&f.count, "repeat-count", 0, "how often --every is repeated after its first time (default no end)")
 	flags.StringVar(&f.From, "from", "", "no times before this one")
 	flags.StringVar(&f.Until, "until", "", "only times before this one")
 	flags.StringVar(&f.After, "after", "", "times strictly after this one (default now)")
 	flags.IntVarP(&f.n, "number", "n", defaultTimes, "how many times")
 	flags.BoolVar(&f.Why, "why", false, "tell what becomes of each time at which the schedule would be due")
 	flags.BoolVar(&f.stdin, "stdin", false, "read schedules from the standard input, a JSON object a line")
+	p.langFlag(c)
 	c.MarkFlagsMutuallyExclusive("cron", "every", "at", "stdin")
 	p.complete(c, "on-closed", "skip", "previous", "next")
 	p.complete(c, "on-blackout", "skip", "after")
@@ -98,6 +103,9 @@ func (p *program) nextCommand() *cobra.Command {
 
 // next decides which of the four ways it is.
 func (p *program) next(cmd *cobra.Command, f *nextFlags, tasks []string) error {
+	if err := p.checkLang(); err != nil {
+		return err
+	}
 	inline := f.Cron != "" || f.Every != "" || f.At != ""
 	switch {
 	case len(tasks) > 0 && (inline || f.stdin):
@@ -106,7 +114,7 @@ func (p *program) next(cmd *cobra.Command, f *nextFlags, tasks []string) error {
 		return usage(errors.New("say what to compute: a task, --cron, --every, --at or --stdin"))
 	}
 	f.N = &f.n
-	if f.count >= 0 {
+	if cmd.Flags().Changed("repeat-count") {
 		f.RepeatCount = &f.count
 	}
 	for _, clock := range f.blackouts {
@@ -158,7 +166,7 @@ func (p *program) nextOfHost(cmd *cobra.Command, f *nextFlags, tasks []string) e
 		if err := host.get(cmd.Context(), taskPath(task, "next"), query, &answer); err != nil {
 			return err
 		}
-		if err := p.showTimes(task, previewed{answer.Times, answer.Beyond, answer.Why}, len(tasks) > 1); err != nil {
+		if err := p.showTimes(task, previewed{answer.Words, answer.Times, answer.Beyond, answer.Why}, len(tasks) > 1); err != nil {
 			return err
 		}
 	}
@@ -176,7 +184,7 @@ func (p *program) nextOfFile(ctx context.Context, source *NextSource, q question
 		if err != nil {
 			return err
 		}
-		found, err := source.preview(ctx, task.Name, task.Schedule, span{after, n, q.Why})
+		found, err := source.preview(ctx, task.Name, task.Schedule, span{after, n, q.Why, true})
 		if err != nil {
 			return fmt.Errorf("task %s: %w", name, err)
 		}
@@ -189,6 +197,7 @@ func (p *program) nextOfFile(ctx context.Context, source *NextSource, q question
 
 // nextInline computes due times of the schedule that the flags give.
 func (p *program) nextInline(ctx context.Context, source *NextSource, q question) error {
+	q.Words = true
 	found, err := source.answer(ctx, q, p.Now())
 	if err != nil {
 		return usage(err)
@@ -211,5 +220,5 @@ func (s *NextSource) answer(ctx context.Context, q question, now time.Time) (pre
 		return previewed{}, err
 	}
 	// The name decides what is random in a schedule.
-	return s.preview(ctx, strings.Trim(string(q.ID), `"`), schedule, span{after, n, q.Why})
+	return s.preview(ctx, strings.Trim(string(q.ID), `"`), schedule, span{after, n, q.Why, q.Words})
 }

@@ -13,6 +13,8 @@ import (
 
 // previewed is what there is to show of a schedule.
 type previewed struct {
+	// Words are left out of the answers to lines that do not ask for them.
+	Words  preview.Words    `json:"words,omitzero"`
 	Next   []time.Time      `json:"next,omitzero"`
 	Beyond []preview.Beyond `json:"beyond,omitempty"`
 	Why    []preview.Step   `json:"why,omitempty"`
@@ -23,6 +25,7 @@ type span struct {
 	after time.Time
 	n     int
 	why   bool
+	words bool
 }
 
 // timetable makes the trigger of a schedule that is first seen at an instant.
@@ -43,13 +46,17 @@ func (s *NextSource) preview(ctx context.Context, task string, schedule ax.Sched
 		return previewed{}, err
 	}
 	p.Beyond = preview.Unlisted(table, p.Next)
+	if of.words {
+		p.Words = preview.Describe(&schedule, task)
+	}
 	if of.why {
 		p.Why, err = preview.Why(ctx, table, of.after, p.Next, len(p.Next) < of.n)
 	}
 	return p, err
 }
 
-// showTimes writes the due times of a task, a line each.
+// showTimes writes what a schedule says in words, then its due times, a line
+// each.
 func (p *program) showTimes(task string, found previewed, named bool) error {
 	if found.Next == nil {
 		found.Next = []time.Time{} // [] in JSON
@@ -60,8 +67,11 @@ func (p *program) showTimes(task string, found previewed, named bool) error {
 	}{task, found}
 	return p.show(answer, func() string {
 		var b strings.Builder
-		if named {
-			fmt.Fprintf(&b, "%s:\n", printable(task))
+		switch words := printable(found.Words.In(p.language())); {
+		case !named:
+			b.WriteString(words + "\n")
+		default:
+			fmt.Fprintf(&b, "%s: %s\n", printable(task), words)
 		}
 		if found.Why == nil {
 			p.writeTimes(&b, found)

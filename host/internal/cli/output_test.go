@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/axsched/ax/host/internal/api"
 )
 
 func TestWidths(t *testing.T) {
@@ -108,6 +110,52 @@ func BenchmarkNextLine(b *testing.B) {
 	for b.Loop() {
 		if a := source.answerLine(b.Context(), line, nil, time.Time{}); a.Error != "" {
 			b.Fatal(a.Error)
+		}
+	}
+}
+
+// TestLongNotes: notes are cut on a terminal only.
+func TestLongNotes(t *testing.T) {
+	t.Parallel()
+	plugins := []api.PluginView{{Name: "a", State: "refused", Reason: strings.Repeat("why ", 40) + "end"}}
+	for narrow, whole := range map[bool]bool{false: true, true: false} {
+		p := &program{Deps: Deps{Narrow: narrow}}
+		if got := p.pluginsText(plugins); strings.Contains(got, "end") != whole || strings.Contains(got, "…") == whole {
+			t.Errorf("narrow %t: %s", narrow, got)
+		}
+	}
+}
+
+func TestPluginNotes(t *testing.T) {
+	t.Parallel()
+	for want, plugin := range map[string]api.PluginView{
+		"":                               {State: "ready", PID: 7},
+		"starts when it is first needed": {State: "ready"},
+		"crashed":                        {State: "backoff", Reason: "crashed"},
+	} {
+		if got := pluginNote(plugin); got != want {
+			t.Errorf("%+v: %q, want %q", plugin, got, want)
+		}
+	}
+}
+
+func TestLanguage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		flag string
+		env  map[string]string
+		want string
+	}{
+		{"", nil, "en"},
+		{"", map[string]string{"LANG": "zh_CN.UTF-8"}, "zh"},
+		{"", map[string]string{"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"},
+		{"", map[string]string{"LANG": "C", "LC_MESSAGES": "zh_TW"}, "zh"},
+		{"en", map[string]string{"LC_ALL": "zh_CN.UTF-8"}, "en"},
+		{"zh", nil, "zh"},
+	} {
+		p := &program{lang: c.flag, Deps: Deps{Env: func(name string) string { return c.env[name] }}}
+		if got := p.language(); got != c.want {
+			t.Errorf("--lang %q, %v: %s, want %s", c.flag, c.env, got, c.want)
 		}
 	}
 }

@@ -16,12 +16,12 @@ import (
 
 const planHelp = `Say what a configuration would change, and change nothing: the tasks that are
 added, changed (in which keys) and removed, with the next due times before and
-after, and the firings of the next 90 days that a changed calendar moves.
+after, and the due times of the next 90 days that a changed calendar moves.
 
 The file given with --config (or AX_CONFIG) is compared with what the host runs;
 without one the host compares its own file. If no host answers, the file is
 compared with its database, which keeps no calendars: that days differ is told,
-not which firings move. Settings and parameters may hold secrets: that they
+not which due times move. Settings and parameters may hold secrets: that they
 differ is told, not how. "ax validate" checks them.
 
 The exit code is 0 if no task changes, and 7 if some do.`

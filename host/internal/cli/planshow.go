@@ -41,7 +41,7 @@ func (p *program) planChange(b *strings.Builder, task preview.TaskPlan) {
 	for _, f := range task.Fields {
 		value := "differs"
 		if f.Before != "" || f.After != "" {
-			value = fmt.Sprintf("%s -> %s", quoted(f.Before), quoted(f.After))
+			value = fmt.Sprintf("%s -> %s", p.quoted(f.Before), p.quoted(f.After))
 		}
 		fmt.Fprintf(b, "    %s: %s\n", printable(f.Field), value)
 	}
@@ -64,11 +64,11 @@ func (p *program) planChange(b *strings.Builder, task preview.TaskPlan) {
 }
 
 // quoted shows a value, which may be missing.
-func quoted(value string) string {
+func (p *program) quoted(value string) string {
 	if value == "" {
 		return "nothing"
 	}
-	return printable(fit(value, 80))
+	return printable(p.cut(value, 80))
 }
 
 // planTimes shows due times under a title, with what there is to say of them.

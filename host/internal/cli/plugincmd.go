@@ -28,8 +28,13 @@ func (p *program) addClientCommands(root *cobra.Command) {
 
 func (p *program) pluginsCommand() *cobra.Command {
 	c := command(&cobra.Command{
-		Use:     "plugins",
-		Short:   "List the plugins of a host",
+		Use:   "plugins",
+		Short: "List the plugins of a host",
+		Long: `List the plugins of a host. OFFERS are their components, by kind and name. A plugin
+that is ready runs, or starts when it is first needed. NOTE tells why one is not:
+starting, backoff (it crashed and waits), quarantined (it crashed too often, see
+"ax plugins reset"), draining (its file is gone, runs end) or refused (its file is
+no good).`,
 		Example: "  ax plugins\n  ax plugins reset random",
 	}, "host", func(cmd *cobra.Command, _ []string) error {
 		host, err := p.client(cmd)
@@ -40,13 +45,13 @@ func (p *program) pluginsCommand() *cobra.Command {
 		if err := host.get(cmd.Context(), api.Base+"/plugins", nil, &list); err != nil {
 			return err
 		}
-		return p.show(list, func() string { return pluginsText(list.Plugins) })
+		return p.show(list, func() string { return p.pluginsText(list.Plugins) })
 	})
 	c.AddCommand(p.resetCommand())
 	return c
 }
 
-func pluginsText(plugins []api.PluginView) string {
+func (p *program) pluginsText(plugins []api.PluginView) string {
 	t := newTable("PLUGIN", "VERSION", "STATE", "RUNNING", "OFFERS", "NOTE")
 	for _, plugin := range plugins {
 		var offers []string
@@ -54,9 +59,17 @@ func pluginsText(plugins []api.PluginView) string {
 			offers = append(offers, c.Kind+" "+c.Name)
 		}
 		t.add(plugin.Name, plugin.Version, plugin.State, strconv.Itoa(plugin.Running),
-			fit(strings.Join(offers, ", "), noteWidth), fit(oneLine(plugin.Reason), noteWidth))
+			p.cut(strings.Join(offers, ", "), noteWidth), p.cut(oneLine(pluginNote(plugin)), noteWidth))
 	}
 	return t.String()
+}
+
+// pluginNote says why a plugin is not ready, or that it does not run yet.
+func pluginNote(plugin api.PluginView) string {
+	if plugin.Reason == "" && plugin.State == "ready" && plugin.PID == 0 {
+		return "starts when it is first needed"
+	}
+	return plugin.Reason
 }
 
 func (p *program) resetCommand() *cobra.Command {
@@ -81,7 +94,9 @@ func (p *program) reloadCommand() *cobra.Command {
 		Use:   "reload",
 		Short: "Let a host read its configuration again",
 		Long: `Let a host read its configuration again, at once. If the configuration has faults
-nothing changes: they are shown, and the exit code is 5.`,
+nothing changes: they are shown, and the exit code is 5. Warnings do not change it:
+tasks that wait for a plugin that is not there, calendars that end, settings that
+take a restart.`,
 		Example: "  ax reload",
 	}, "host", func(cmd *cobra.Command, _ []string) error {
 		host, err := p.client(cmd)
@@ -107,9 +122,12 @@ func reloadText(r api.ReloadReport) string {
 
 func (p *program) healthCommand() *cobra.Command {
 	return command(&cobra.Command{
-		Use:     "health",
-		Short:   "Show how a host is",
-		Long:    "Show how a host is. The exit code is 0 if it is ok or degraded, else 1.",
+		Use:   "health",
+		Short: "Show how a host is",
+		Long: `Show how a host is. The exit code is 0 if it is ok or degraded, else 1.
+
+It is degraded if tasks are parked, plugins are not ready, or the configuration
+file was changed and refused: then the one before stays in force.`,
 		Example: "  ax health",
 	}, "host", func(cmd *cobra.Command, _ []string) error {
 		host, err := p.client(cmd)

@@ -19,7 +19,7 @@ without running anything: how much is due when, which minutes are the busiest,
 which tasks collide, which closed days they run into, which are never due, and
 what rests on years for which a calendar has no list.
 
-Times without an offset are local. Firings are counted per minute for spans up to
+Times without an offset are local. Due times are counted per minute for spans up to
 6 hours, per hour up to 14 days, else per day; --per says otherwise. --csv prints
 these counts only. Intervals with a repeat count and no anchor are taken as first
 seen at --from; of tasks with a fixed delay each run is taken to be over at once.
@@ -39,15 +39,15 @@ func (p *program) simulateCommand() *cobra.Command {
 		Short: "Replay all schedules over a span of time",
 		Long:  simulateHelp,
 		Example: `  ax simulate --from 2026-10-01 --to 2026-10-08 -c config.yaml
-  ax simulate --from 2026-01-01 --to 2027-01-01 --csv > firings.csv
+  ax simulate --from 2026-01-01 --to 2027-01-01 --csv > load.csv
   ax simulate --task nightly-report --task cache-warm-up --to 2027-01-01 -o json`,
 	}, "tasks", func(cmd *cobra.Command, _ []string) error { return p.simulate(cmd, f) })
 	flags := c.Flags()
 	flags.StringVar(&f.from, "from", "", "begin of the span (default now)")
 	flags.StringVar(&f.to, "to", "", "end of the span, not part of it (default a day after --from)")
 	flags.StringArrayVar(&f.tasks, "task", nil, "only this task; may be repeated")
-	flags.StringVar(&f.per, "per", "", "count firings per minute, hour or day")
-	flags.BoolVar(&f.csv, "csv", false, "print the counts as CSV: start,firings,tasks")
+	flags.StringVar(&f.per, "per", "", "count due times per minute, hour or day")
+	flags.BoolVar(&f.csv, "csv", false, "print the counts as CSV: start,due_times,tasks")
 	p.complete(c, "per", string(preview.PerMinute), string(preview.PerHour), string(preview.PerDay))
 	return c
 }
@@ -137,9 +137,9 @@ func (p *program) simulateProgress(from, to time.Time) func(time.Time) {
 
 func (p *program) simulateCSV(r *preview.Report) error {
 	w := csv.NewWriter(p.Out)
-	rows := [][]string{{"start", "firings", "tasks"}}
+	rows := [][]string{{"start", "due_times", "tasks"}}
 	for _, b := range r.Buckets {
-		rows = append(rows, []string{b.Start.Format(time.RFC3339), strconv.Itoa(b.Firings), strconv.Itoa(b.Tasks)})
+		rows = append(rows, []string{b.Start.Format(time.RFC3339), strconv.Itoa(b.DueTimes), strconv.Itoa(b.Tasks)})
 	}
 	return w.WriteAll(rows)
 }
@@ -152,21 +152,21 @@ const maxNames = 50
 
 func (p *program) simulateText(r *preview.Report) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s from %s to %s\n", count(int(r.Firings), "firing"), count(r.Tasks, "task"), zoned(r.From), zoned(r.To))
+	fmt.Fprintf(&b, "%s of %s from %s to %s\n", count(int(r.DueTimes), "due time"), count(r.Tasks, "task"), zoned(r.From), zoned(r.To))
 	if r.Disabled > 0 {
 		fmt.Fprintf(&b, "%s left out, being disabled\n", count(r.Disabled, "task"))
 	}
-	buckets := newTable(strings.ToUpper(string(r.Unit)), "FIRINGS", "TASKS", "")
+	buckets := newTable(strings.ToUpper(string(r.Unit)), "DUE TIMES", "TASKS", "")
 	most := 0
 	for _, bucket := range r.Buckets {
-		most = max(most, bucket.Firings)
+		most = max(most, bucket.DueTimes)
 	}
 	for _, bucket := range r.Buckets[:min(len(r.Buckets), maxRows)] {
-		buckets.add(bucketText(bucket.Start, r.Unit), strconv.Itoa(bucket.Firings), strconv.Itoa(bucket.Tasks),
-			strings.Repeat("#", (barWidth*bucket.Firings+most-1)/most))
+		buckets.add(bucketText(bucket.Start, r.Unit), strconv.Itoa(bucket.DueTimes), strconv.Itoa(bucket.Tasks),
+			strings.Repeat("#", (barWidth*bucket.DueTimes+most-1)/most))
 	}
-	section(&b, fmt.Sprintf("Firings per %s", r.Unit), buckets, len(r.Buckets))
-	busiest := slices.DeleteFunc(slices.Clone(r.Busiest), func(m preview.Moment) bool { return m.Firings == 1 })
+	section(&b, fmt.Sprintf("Due times per %s", r.Unit), buckets, len(r.Buckets))
+	busiest := slices.DeleteFunc(slices.Clone(r.Busiest), func(m preview.Moment) bool { return m.DueTimes == 1 })
 	section(&b, "Busiest minutes", momentTable(busiest, "2006-01-02 15:04 -07:00 Mon"), len(busiest))
 	if c := r.Collisions; c.Minutes > 0 {
 		fmt.Fprintf(&b, "\nSeveral tasks are due in the same second %s, in the same minute %s.\n", howOften(c.Seconds), howOften(c.Minutes))
@@ -209,22 +209,22 @@ func bucketText(start time.Time, unit preview.Unit) string {
 
 func momentTable(list []preview.Moment, layout string) *table {
 	const most = 5
-	t := newTable("AT", "FIRINGS", "TASKS")
+	t := newTable("AT", "DUE TIMES", "TASKS")
 	for _, m := range list {
 		tasks := slices.Clone(m.Tasks)
-		slices.SortStableFunc(tasks, func(a, b preview.TaskCount) int { return b.Firings - a.Firings })
+		slices.SortStableFunc(tasks, func(a, b preview.TaskCount) int { return b.DueTimes - a.DueTimes })
 		var names []string
 		for _, task := range tasks[:min(len(tasks), most)] {
 			name := task.Task
-			if task.Firings > 1 {
-				name += fmt.Sprintf(" (%d)", task.Firings)
+			if task.DueTimes > 1 {
+				name += fmt.Sprintf(" (%d)", task.DueTimes)
 			}
 			names = append(names, name)
 		}
 		if more := len(tasks) - most; more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))
 		}
-		t.add(m.At.Format(layout), strconv.Itoa(m.Firings), strings.Join(names, ", "))
+		t.add(m.At.Format(layout), strconv.Itoa(m.DueTimes), strings.Join(names, ", "))
 	}
 	return t
 }
@@ -239,7 +239,7 @@ func simulateTasks(b *strings.Builder, r *preview.Report) {
 		}
 		b.WriteByte('\n')
 	}
-	beyond, beyonds := newTable("TASK", "FIRINGS", "FROM"), 0
+	beyond, beyonds := newTable("TASK", "DUE TIMES", "FROM"), 0
 	faulty, faults := newTable("TASK", "REASON"), 0
 	for _, task := range r.PerTask {
 		if task.Beyond > 0 {

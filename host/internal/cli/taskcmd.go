@@ -22,12 +22,21 @@ const noteWidth = 60
 func (p *program) tasksCommand() *cobra.Command {
 	var prefix, group string
 	c := command(&cobra.Command{
-		Use:               "tasks [TASK]",
-		Short:             "List tasks, or show one",
+		Use:   "tasks [TASK]",
+		Short: "List tasks, or show one",
+		Long: `List tasks, or show one with its schedule in plain language. NEXT is the next due
+time, of a paused task the first one after its pause. NOTE says why a task is
+parked, how long it is paused, or how often it failed in a row.
+
+States: on; off, disabled in the configuration; paused, by a person; parked, it
+cannot be scheduled; done, no due time is left.`,
 		Example:           "  ax tasks\n  ax tasks --prefix billing/\n  ax tasks nightly-report -o json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: p.taskNames,
 	}, "tasks", func(cmd *cobra.Command, args []string) error {
+		if err := p.checkLang(); err != nil {
+			return err
+		}
 		host, err := p.client(cmd)
 		if err != nil {
 			return err
@@ -47,6 +56,7 @@ func (p *program) tasksCommand() *cobra.Command {
 	})
 	c.Flags().StringVar(&prefix, "prefix", "", "only tasks whose names begin so")
 	c.Flags().StringVar(&group, "group", "", "only tasks of this group")
+	p.langFlag(c)
 	return c
 }
 
@@ -69,8 +79,8 @@ func (c *client) tasks(ctx context.Context, query url.Values) (api.TaskList, err
 func (p *program) tasksText(tasks []api.TaskView) string {
 	t := newTable("TASK", "STATE", "SCHEDULE", "NEXT", "LAST", "NOTE")
 	for _, task := range tasks {
-		t.add(task.Name, string(task.State), fit(task.Schedule.Text(), 40), p.when(task.NextAt),
-			string(task.LastStatus), fit(p.taskNote(task), noteWidth))
+		t.add(task.Name, string(task.State), p.cut(task.Schedule.Text(), 40), p.when(task.NextAt),
+			string(task.LastStatus), p.cut(p.taskNote(task), noteWidth))
 	}
 	return t.String()
 }
@@ -80,7 +90,9 @@ func (p *program) taskNote(task api.TaskView) string {
 	switch {
 	case task.Parked != "":
 		return task.Parked
-	case task.State == api.TaskPaused && !task.PausedUntil.IsZero():
+	case task.State == api.TaskPaused && task.PausedUntil.IsZero():
+		return "until it is resumed"
+	case task.State == api.TaskPaused:
 		return "until " + p.when(task.PausedUntil)
 	case task.Failures > 0:
 		return count(task.Failures, "failure") + " in a row"
@@ -95,6 +107,7 @@ func (p *program) taskText(task api.TaskView) string {
 	f.add("state", string(task.State))
 	f.add("note", p.taskNote(task))
 	f.add("schedule", task.Schedule.Text())
+	f.add("in words", task.Schedule.Words.In(p.language()))
 	f.add("timezone", task.Schedule.Timezone)
 	if task.Schedule.RepeatCount != nil {
 		f.add("repeat count", strconv.Itoa(*task.Schedule.RepeatCount))
@@ -117,7 +130,11 @@ func (p *program) taskText(task api.TaskView) string {
 	f.add("job", task.Job)
 	f.add("timeout", task.Timeout)
 	f.add("attempts", strconv.Itoa(task.Attempts))
-	f.add("overlap", fmt.Sprintf("%s (at most %d at once)", task.Overlap, task.Concurrency))
+	limit := "no limit"
+	if task.Concurrency > 0 {
+		limit = fmt.Sprintf("at most %d at once", task.Concurrency)
+	}
+	f.add("overlap", fmt.Sprintf("%s (%s)", task.Overlap, limit))
 	f.add("misfire", string(task.Misfire))
 	f.add("notify", strings.Join(task.NotifyTo, ", "))
 	f.add("source", task.Source)
@@ -138,7 +155,8 @@ func (p *program) runCommand() *cobra.Command {
 is. The overlap policy is obeyed unless --force is given.
 
 With --wait the log is shown until the run has ended for good, with all its
-retries, and the exit code says how: 0 if it succeeded, else 1.`,
+retries, and the exit code says how: 0 if it succeeded, else 1. Ctrl-C ends the
+waiting only: the run goes on in the host, until it ends or "ax cancel" ends it.`,
 		Example: `  ax run nightly-report
   ax run nightly-report --param date=2026-03-01 --wait
   ax run import --params '{"rows": 1000}' --force`,
@@ -162,6 +180,9 @@ retries, and the exit code says how: 0 if it succeeded, else 1.`,
 		}
 		fmt.Fprintln(p.Err, "instance", started.Instance)
 		end, err := p.follow(cmd.Context(), host, started.Instance)
+		if cmd.Context().Err() != nil {
+			return fmt.Errorf("interrupted; the run goes on in the host\nfollow its log:  ax logs -f %[1]s\nsee how it is:   ax instances %[1]s\ncancel it:       ax cancel %[1]s", started.Instance)
+		}
 		if err != nil {
 			return err
 		}

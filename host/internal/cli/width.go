@@ -45,6 +45,14 @@ func fit(text string, limit int) string {
 	return text
 }
 
+// cut makes a text fit on a terminal; in pipes and files nothing is cut.
+func (p *program) cut(text string, limit int) string {
+	if !p.Narrow {
+		return text
+	}
+	return fit(text, limit)
+}
+
 // oneLine returns the first line of a text, fit for a table.
 func oneLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")

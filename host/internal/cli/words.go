@@ -43,6 +43,7 @@ type question struct {
 	After       string          `json:"after"`
 	N           *int            `json:"n"`
 	Why         bool            `json:"why"`
+	Words       bool            `json:"words"`
 }
 
 type triggerWords struct {

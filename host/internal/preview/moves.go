@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// planDays is how far the moves of firings are looked for.
+	// planDays is how far the moves of due times are looked for.
 	planDays = 90
 	// planMoves is how many of them are listed for a task.
 	planMoves = 100
 )
 
-// Move is a firing that a changed calendar moves.
+// Move is a due time that a changed calendar moves.
 type Move struct {
 	At     time.Time `json:"at" doc:"When the schedule would be due but for its calendar"`
 	Before time.Time `json:"before,omitzero" required:"false" doc:"The due time that is no more"`
@@ -24,7 +24,7 @@ type Move struct {
 	Reason string    `json:"reason,omitempty" doc:"Why it is so in the new configuration"`
 }
 
-// findMoves finds the firings that are at other times than before. It walks the
+// findMoves finds the due times that are at other times than before. It walks the
 // candidates of both timetables side by side; a due time that is there on both
 // sides has not moved, whichever candidate it comes from.
 func (p *TaskPlan) findMoves(ctx context.Context, old, new *trigger.Timetable, now time.Time) error {

@@ -1,5 +1,5 @@
 // Package preview tells what schedules will do before they do it: the next due
-// times and why they are what they are, all firings of a span, and what a
+// times and why they are what they are, all due times of a span, and what a
 // changed configuration changes. Its types are the JSON of the API and of the
 // command line. Nothing here reads the clock.
 package preview

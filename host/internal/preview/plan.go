@@ -47,7 +47,7 @@ type TaskPlan struct {
 	Before []time.Time `json:"before,omitempty" nullable:"false" doc:"Its next due times as things are"`
 	After  []time.Time `json:"after,omitempty" nullable:"false" doc:"Its next due times with the new configuration"`
 	Beyond []Beyond    `json:"beyond,omitempty" nullable:"false" doc:"Those of after in years for which a calendar has no list"`
-	Moves  []Move      `json:"moves,omitempty" nullable:"false" doc:"Firings of the next 90 days that a changed calendar moves"`
+	Moves  []Move      `json:"moves,omitempty" nullable:"false" doc:"Due times of the next 90 days that a changed calendar moves"`
 	// MovesTotal counts the moves, which are not all listed.
 	MovesTotal int `json:"moves_total,omitempty"`
 	// Note says why due times are missing.

@@ -56,7 +56,7 @@ func (q queue) sink() {
 	}
 }
 
-// counter counts the firings of each task in a stretch of time.
+// counter counts the due times of each task in a stretch of time.
 type counter struct {
 	start, end int64
 	total      int

@@ -16,10 +16,10 @@ const (
 
 	second = int64(time.Second / time.Microsecond)
 	minute = 60 * second
-	// daily and progressFirings are how often the progress is told, in simulated
-	// time and in firings.
-	daily           = 24 * 60 * minute
-	progressFirings = 1_000_000
+	// daily and progressTimes are how often the progress is told, in simulated
+	// time and in due times.
+	daily         = 24 * 60 * minute
+	progressTimes = 1_000_000
 )
 
 // stream is the due times of one task to come, in Unix microseconds.
@@ -40,8 +40,8 @@ type replay struct {
 	minutes counter
 	seconds counter
 	buckets counter
-	// told and toldFirings are how far it was when the progress was told last.
-	told, toldFirings int64
+	// told and toldTimes are how far it was when the progress was told last.
+	told, toldTimes int64
 	// beyond tells of each task whether its calendars lack a list for the year.
 	beyond []yearMark
 }
@@ -130,17 +130,17 @@ func (p *replay) fire(at int64, task int) {
 			p.endBucket()
 			p.beginBucket(at)
 		}
-		if p.Progress != nil && (at >= p.told+daily || p.report.Firings-p.toldFirings >= progressFirings) {
-			p.told, p.toldFirings = at, p.report.Firings
+		if p.Progress != nil && (at >= p.told+daily || p.report.DueTimes-p.toldTimes >= progressTimes) {
+			p.told, p.toldTimes = at, p.report.DueTimes
 			p.Progress(time.UnixMicro(at))
 		}
 	}
 	p.seconds.add(task)
 	p.minutes.add(task)
 	p.buckets.add(task)
-	p.report.Firings++
+	p.report.DueTimes++
 	t := &p.report.PerTask[task]
-	if t.Firings++; t.Firings == 1 {
+	if t.DueTimes++; t.DueTimes == 1 {
 		t.First = p.time(at)
 	}
 	t.Last = p.time(at)
@@ -190,7 +190,7 @@ func (p *replay) endMinute() {
 func (p *replay) endBucket() {
 	c := &p.buckets
 	if c.total > 0 {
-		p.report.Buckets = append(p.report.Buckets, Bucket{Start: p.time(c.start), Firings: c.total, Tasks: len(c.touched)})
+		p.report.Buckets = append(p.report.Buckets, Bucket{Start: p.time(c.start), DueTimes: c.total, Tasks: len(c.touched)})
 	}
 	c.clear()
 }
@@ -216,14 +216,14 @@ func (p *replay) beginBucket(at int64) {
 // keep puts a moment into a list of the worst, if it belongs there. Of equals
 // the earlier one stays.
 func (p *replay) keep(list []Moment, c *counter) []Moment {
-	if len(list) == worst && list[worst-1].Firings >= c.total {
+	if len(list) == worst && list[worst-1].DueTimes >= c.total {
 		return list
 	}
-	m := Moment{At: p.time(c.start), Firings: c.total}
+	m := Moment{At: p.time(c.start), DueTimes: c.total}
 	for _, task := range c.touched {
-		m.Tasks = append(m.Tasks, TaskCount{Task: p.report.PerTask[task].Task, Firings: c.counts[task]})
+		m.Tasks = append(m.Tasks, TaskCount{Task: p.report.PerTask[task].Task, DueTimes: c.counts[task]})
 	}
-	at := slices.IndexFunc(list, func(o Moment) bool { return o.Firings < m.Firings })
+	at := slices.IndexFunc(list, func(o Moment) bool { return o.DueTimes < m.DueTimes })
 	if at < 0 {
 		at = len(list)
 	}

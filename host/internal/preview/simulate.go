@@ -14,7 +14,7 @@ import (
 	"github.com/axsched/ax/pluginapi/calendar"
 )
 
-// Unit is the length of time over which firings are counted.
+// Unit is the length of time over which due times are counted.
 type Unit string
 
 // Units.
@@ -58,11 +58,11 @@ type Report struct {
 	To       time.Time `json:"to"`
 	Tasks    int       `json:"tasks"`
 	Disabled int       `json:"disabled"`
-	Firings  int64     `json:"firings"`
+	DueTimes int64     `json:"due_times"`
 	Unit     Unit      `json:"unit"`
-	// Buckets are the units with firings, rising.
+	// Buckets are the units with due times, rising.
 	Buckets []Bucket `json:"buckets"`
-	// Busiest are the minutes with the most firings.
+	// Busiest are the minutes with the most due times.
 	Busiest    []Moment   `json:"busiest_minutes"`
 	Collisions Collisions `json:"collisions"`
 	// ClosedDays are the closed days on which something would have been due.
@@ -73,31 +73,31 @@ type Report struct {
 	PerTask []TaskReport `json:"per_task"`
 }
 
-// Bucket counts the firings of a unit.
+// Bucket counts the due times of a unit.
 type Bucket struct {
-	Start   time.Time `json:"start"`
-	Firings int       `json:"firings"`
-	Tasks   int       `json:"tasks"` // different ones
+	Start    time.Time `json:"start"`
+	DueTimes int       `json:"due_times"`
+	Tasks    int       `json:"tasks"` // different ones
 }
 
 // Moment is a minute or a second with what is due in it.
 type Moment struct {
-	At      time.Time   `json:"at"`
-	Firings int         `json:"firings"`
-	Tasks   []TaskCount `json:"tasks"`
+	At       time.Time   `json:"at"`
+	DueTimes int         `json:"due_times"`
+	Tasks    []TaskCount `json:"tasks"`
 }
 
 // TaskCount is a task with how often it is due.
 type TaskCount struct {
-	Task    string `json:"task"`
-	Firings int    `json:"firings"`
+	Task     string `json:"task"`
+	DueTimes int    `json:"due_times"`
 }
 
 // Collisions are times at which several tasks are due.
 type Collisions struct {
 	Seconds int64 `json:"seconds"` // in which several tasks are due
 	Minutes int64 `json:"minutes"`
-	// Worst are the seconds with the most firings.
+	// Worst are the seconds with the most due times.
 	Worst []Moment `json:"worst_seconds"`
 }
 
@@ -112,10 +112,10 @@ type ClosedDay struct {
 
 // TaskReport is what a simulation found about a task.
 type TaskReport struct {
-	Task    string    `json:"task"`
-	Firings int       `json:"firings"`
-	First   time.Time `json:"first,omitzero"`
-	Last    time.Time `json:"last,omitzero"`
+	Task     string    `json:"task"`
+	DueTimes int       `json:"due_times"`
+	First    time.Time `json:"first,omitzero"`
+	Last     time.Time `json:"last,omitzero"`
 	// Closed and Blackout count the times left out because of closed days and
 	// blackouts, Moved those that are due at another time.
 	Closed   int `json:"closed"`
@@ -160,7 +160,7 @@ func Simulate(ctx context.Context, s Simulation) (*Report, error) {
 		r.trails(ctx, s, tables)
 	}
 	for _, task := range r.PerTask {
-		if task.Firings == 0 && task.Error == "" {
+		if task.DueTimes == 0 && task.Error == "" {
 			r.Never = append(r.Never, task.Task)
 		}
 	}

@@ -20,32 +20,32 @@ func task(name string, s ax.Schedule) ax.Task {
 	return ax.Task{Name: name, Enabled: true, Schedule: s}
 }
 
-// firing is a due time of a task.
-type firing struct {
+// dueTime is a due time of a task.
+type dueTime struct {
 	at   time.Time
 	task string
 }
 
-// plainFirings lists all due times of a span in order, those of one time in the
+// plainDueTimes lists all due times of a span in order, those of one time in the
 // order of the tasks.
-func plainFirings(t *testing.T, s Simulation) []firing {
+func plainDueTimes(t *testing.T, s Simulation) []dueTime {
 	t.Helper()
-	var all []firing
+	var all []dueTime
 	for _, task := range s.Tasks {
 		times, _, err := compile(t, task.Name, task.Schedule).Next(t.Context(), s.From.Add(-1), s.To.Add(-1), 1_000_000)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, at := range times {
-			all = append(all, firing{at, task.Name})
+			all = append(all, dueTime{at, task.Name})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b firing) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(all, func(a, b dueTime) int { return a.at.Compare(b.at) })
 	return all
 }
 
-// grouped counts firings by the unit that start gives.
-func grouped(all []firing, start func(time.Time) time.Time) []Moment {
+// grouped counts due times by the unit that start gives.
+func grouped(all []dueTime, start func(time.Time) time.Time) []Moment {
 	byStart := map[int64]*Moment{}
 	for _, f := range all {
 		at := start(f.at)
@@ -54,12 +54,12 @@ func grouped(all []firing, start func(time.Time) time.Time) []Moment {
 			m = &Moment{At: at}
 			byStart[at.Unix()] = m
 		}
-		m.Firings++
+		m.DueTimes++
 		i := slices.IndexFunc(m.Tasks, func(c TaskCount) bool { return c.Task == f.task })
 		if i < 0 {
 			i, m.Tasks = len(m.Tasks), append(m.Tasks, TaskCount{Task: f.task})
 		}
-		m.Tasks[i].Firings++
+		m.Tasks[i].DueTimes++
 	}
 	list := []Moment{}
 	for _, at := range slices.Sorted(maps.Keys(byStart)) {
@@ -74,14 +74,14 @@ func together(list []Moment) []Moment {
 
 func top(list []Moment) []Moment {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b Moment) int { return cmp.Compare(b.Firings, a.Firings) })
+	slices.SortStableFunc(list, func(a, b Moment) int { return cmp.Compare(b.DueTimes, a.DueTimes) })
 	return list[:min(len(list), worst)]
 }
 
 func text(list []Moment) string {
 	out := ""
 	for _, m := range list {
-		out += fmt.Sprintln(m.At.UTC(), m.Firings, m.Tasks)
+		out += fmt.Sprintln(m.At.UTC(), m.DueTimes, m.Tasks)
 	}
 	return out
 }
@@ -106,7 +106,7 @@ func TestSimulateAgainstPlainList(t *testing.T) {
 		Calendars: map[string]*calendar.Calendar{"work": workdays(t)},
 		From:      monday, To: monday.AddDate(0, 0, 7), Zone: zone,
 	}
-	all := plainFirings(t, s)
+	all := plainDueTimes(t, s)
 	seconds := grouped(all, func(at time.Time) time.Time { return at.Truncate(time.Second) })
 	minutes := grouped(all, func(at time.Time) time.Time { return at.Truncate(time.Minute) })
 	starts := map[Unit]func(time.Time) time.Time{
@@ -124,8 +124,8 @@ func TestSimulateAgainstPlainList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if int(r.Firings) != len(all) || len(r.Never) != 1 || r.Never[0] != "never" || r.Tasks != 6 {
-			t.Errorf("%d firings of %d tasks, want %d; never: %v", r.Firings, r.Tasks, len(all), r.Never)
+		if int(r.DueTimes) != len(all) || len(r.Never) != 1 || r.Never[0] != "never" || r.Tasks != 6 {
+			t.Errorf("%d due times of %d tasks, want %d; never: %v", r.DueTimes, r.Tasks, len(all), r.Never)
 		}
 		if got := r.Collisions; int(got.Seconds) != len(together(seconds)) || int(got.Minutes) != len(together(minutes)) {
 			t.Errorf("collisions in %d seconds and %d minutes, want %d and %d", got.Seconds, got.Minutes, len(together(seconds)), len(together(minutes)))
@@ -138,10 +138,10 @@ func TestSimulateAgainstPlainList(t *testing.T) {
 		}
 		var buckets []Bucket
 		for _, m := range grouped(all, starts[s.Unit]) {
-			buckets = append(buckets, Bucket{Start: m.At, Firings: m.Firings, Tasks: len(m.Tasks)})
+			buckets = append(buckets, Bucket{Start: m.At, DueTimes: m.DueTimes, Tasks: len(m.Tasks)})
 		}
 		if !slices.EqualFunc(r.Buckets, buckets, func(a, b Bucket) bool {
-			return a.Start.Equal(b.Start) && a.Firings == b.Firings && a.Tasks == b.Tasks
+			return a.Start.Equal(b.Start) && a.DueTimes == b.DueTimes && a.Tasks == b.Tasks
 		}) {
 			t.Errorf("per %s: got\n%v\nwant\n%v", s.Unit, r.Buckets, buckets)
 		}
@@ -175,10 +175,10 @@ func TestSimulateTellsOfDays(t *testing.T) {
 	}
 	newYear := time.Date(2027, time.January, 1, 9, 0, 0, 0, time.UTC)
 	skips, moves := r.PerTask[0], r.PerTask[1]
-	if skips.Firings != 10 || skips.Closed != 4 || skips.Beyond != 2 || !skips.BeyondFrom.Equal(newYear) {
+	if skips.DueTimes != 10 || skips.Closed != 4 || skips.Beyond != 2 || !skips.BeyondFrom.Equal(newYear) {
 		t.Errorf("%+v", skips)
 	}
-	if moves.Firings != 4 || moves.Blackout != 1 || moves.Closed != 0 || moves.Moved != 0 {
+	if moves.DueTimes != 4 || moves.Blackout != 1 || moves.Closed != 0 || moves.Moved != 0 {
 		t.Errorf("%+v", moves)
 	}
 	if r.PerTask[2].Error != broken.Error() || r.PerTask[3].Error == "" || len(r.Never) != 0 {
@@ -245,14 +245,14 @@ func BenchmarkSimulate(b *testing.B) {
 		Tasks: manyTasks(1000), Calendars: map[string]*calendar.Calendar{"work": workdays(b)},
 		From: monday, To: monday.AddDate(1, 0, 0), Zone: time.UTC, Unit: PerDay,
 	}
-	var firings int64
+	var times int64
 	for b.Loop() {
 		r, err := Simulate(b.Context(), s)
 		if err != nil {
 			b.Fatal(err)
 		}
-		firings = r.Firings
+		times = r.DueTimes
 	}
-	b.ReportMetric(float64(firings), "firings")
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(firings), "ns/firing")
+	b.ReportMetric(float64(times), "due_times")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(times), "ns/due_time")
 }

@@ -36,10 +36,13 @@ func Sample() (*Backend, *Changes) {
 		return api.TaskView{}, missing("task", name)
 	}
 	b.OnNext = func(ctx context.Context, name string, q api.NextQuery) (api.NextTimes, error) {
-		if _, err := b.OnTask(ctx, name); err != nil {
+		task, err := b.OnTask(ctx, name)
+		if err != nil {
 			return api.NextTimes{}, err
 		}
-		return sampleNext(q), nil
+		next := sampleNext(q)
+		next.Words = task.Schedule.Words
+		return next, nil
 	}
 	b.OnInstances = func(_ context.Context, f ax.InstanceFilter) ([]ax.Instance, error) {
 		return instances[:min(len(instances), f.Limit)], nil

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/axsched/ax/host/internal/api/apitest"
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// TestInterruptedWaiting: who ends the waiting is told that the run goes on;
+// who ends looking at a log is told nothing.
+func TestInterruptedWaiting(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"run warm-up --wait": `instance 9007199254740993
+ax: interrupted; the run goes on in the host
+follow its log:  ax logs -f 9007199254740993
+see how it is:   ax instances 9007199254740993
+cancel it:       ax cancel 9007199254740993
+`,
+		"logs -f 103": "",
+	} {
+		backend, _ := apitest.Sample()
+		backend.OnInstance = func(_ context.Context, id ax.InstanceID) (ax.Instance, error) {
+			return ax.Instance{ID: id, TaskName: "warm-up", Status: ax.StatusRunning}, nil
+		}
+		ctx, interrupt := context.WithCancel(t.Context())
+		backend.OnFollow = func(ctx context.Context, _ ax.InstanceID) (<-chan struct{}, error) {
+			interrupt()
+			return make(chan struct{}), nil
+		}
+		var errs bytes.Buffer
+		d := testDeps(newServer(t, backend).URL)
+		d.Out, d.Err = &bytes.Buffer{}, &errs
+		if code := Run(ctx, d, strings.Fields(args)); code != ExitInterrupted || errs.String() != want {
+			t.Errorf("ax %s: exit code %d, %q", args, code, errs.String())
+		}
+	}
+}
