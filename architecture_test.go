@@ -31,7 +31,7 @@ func layers() []layer {
 		{name: "author", packages: []string{"pluginapi/calendar", "pluginapi/cron", "pluginapi"}, may: []string{"author"}, std: true},
 		{name: "wire", packages: []string{"pluginapi/proto/ax/plugin/v1", "pluginapi/wire"}, may: []string{"author", "wire"}},
 		{name: "serve", packages: []string{"pluginapi/serve", "pluginapi/plugintest"}, may: []string{"author", "wire"}},
-		{name: "plugin kit", packages: []string{"plugins/internal/*"}, may: []string{"author"}, std: true},
+		{name: "plugin kit", packages: []string{"plugins/internal/*"}, may: []string{"author", "plugin kit"}, std: true},
 		{name: "plugin", packages: []string{"plugins/jobs/*", "plugins/triggers/*", "plugins/notifiers/*"}, may: []string{"author", "serve", "plugin kit"}},
 		{name: "schema", packages: []string{"schema"}, std: true, timeless: true},
 		{name: "L0", packages: []string{"host/internal/ax"}, std: true, timeless: true},

@@ -3,9 +3,8 @@
 package notice
 
 import (
-	"strconv"
+	"sort"
 	"strings"
-	"time"
 
 	"github.com/axsched/ax/pluginapi"
 )
@@ -49,57 +48,38 @@ func Of(msg pluginapi.Message, lang string) Notice {
 	return n
 }
 
-// chineseEvents are the events that [pluginapi.Message] lists.
-var chineseEvents = map[string]string{
-	"failed": "失败", "timeout": "超时", "lost": "运行丢失", "missed": "错过计划时间", "skipped": "跳过计划时间",
-	"parked": "已搁置", "recovered": "已恢复", "calendar": "节假日数据即将用完",
-}
-
-// chineseTitle falls back to the host's title for events that it does not know.
-func chineseTitle(msg pluginapi.Message) string {
-	event, known := chineseEvents[msg.Event]
-	switch {
-	case msg.Event == "test":
-		return "测试消息"
-	case !known || msg.Task == "":
-		return OneLine(msg.Title, maxTitle)
+// Shrink cuts the end of the details until fits says yes: first of the error,
+// then of the prose. Title and facts stay; ok is false if they alone are too
+// much. fits must not say yes to the longer of two texts and no to the shorter.
+func (n Notice) Shrink(fits func(Notice) bool) (shrunk Notice, ok bool) {
+	if fits(n) {
+		return n, true
 	}
-	title := OneLine(msg.Task, maxTitle) + " " + event
-	if msg.Count > 1 {
-		title += "（共 " + strconv.Itoa(msg.Count) + " 次）"
-	}
-	return title
-}
-
-func chineseFacts(msg pluginapi.Message) []Fact {
-	all := []Fact{
-		{"任务", msg.Task},
-		{"应用", msg.App},
-		{"主机", msg.Node},
-		{"次数", strconv.Itoa(msg.Count)},
-		{"时间", span(msg)},
-		{"运行", msg.InstanceID},
-	}
-	var facts []Fact
-	for _, fact := range all {
-		if fact.Value = OneLine(fact.Value, maxFact); fact.Value != "" {
-			facts = append(facts, fact)
+	prose, all := len([]rune(n.Prose)), len([]rune(n.Prose))+len([]rune(n.Error))
+	keep := func(runes int) Notice {
+		kept := n
+		if runes < prose {
+			kept.Prose, kept.Error = Cut(n.Prose, runes), ""
+		} else {
+			kept.Error = Cut(n.Error, runes-prose)
 		}
+		return kept
 	}
-	return facts
+	tooMuch := sort.Search(all, func(runes int) bool { return !fits(keep(runes)) })
+	if tooMuch == 0 {
+		return n, false
+	}
+	return keep(tooMuch - 1), true
 }
 
-// span writes First and Last in the task's zone.
-func span(msg pluginapi.Message) string {
-	if msg.First.IsZero() {
-		return ""
+// Plain writes a notice as lines of text; below is what stands below the title,
+// or empty.
+func (n Notice) Plain(below string) string {
+	parts := []string{n.Title, below}
+	for _, fact := range n.Facts {
+		parts = append(parts, fact.Name+": "+fact.Value)
 	}
-	const layout = time.DateTime + " MST"
-	first, last := In(msg.Zone, msg.First).Format(layout), In(msg.Zone, msg.Last).Format(layout)
-	if msg.Last.IsZero() || first == last {
-		return first
-	}
-	return first + " – " + last
+	return Join(append(parts, n.Prose, n.Error), "\n")
 }
 
 // Recovered reports whether a message is good news.

@@ -2,7 +2,6 @@ package notice
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -113,40 +112,29 @@ func TestMarksAndColours(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
+// The error gives way first, then the prose, and never more than needed.
+func TestShrink(t *testing.T) {
 	t.Parallel()
+	n := Notice{Title: "题", Prose: "一二三四五", Error: "六七八九十"}
+	size := func(n Notice) int { return len([]rune(n.Title + n.Prose + n.Error)) }
 	tests := []struct {
-		text  string
-		limit int
-		want  string
+		limit        int
+		prose, error string
+		ok           bool
 	}{
-		{"日本語", 3, "日本語"},
-		{"日本語日", 3, "日本…"},
-		{"日本", 1, "…"},
-		{"日本", 0, ""},
-		{"", 0, ""},
+		{11, "一二三四五", "六七八九十", true},
+		{10, "一二三四五", "六七八…", true},
+		{7, "一二三四五", "…", true},
+		{6, "一二三四五", "", true},
+		{5, "一二三…", "", true},
+		{2, "…", "", true},
+		{1, "", "", true},
+		{0, "一二三四五", "六七八九十", false},
 	}
 	for _, tt := range tests {
-		if got := Cut(tt.text, tt.limit); got != tt.want {
-			t.Errorf("Cut(%q, %d) = %q, want %q", tt.text, tt.limit, got, tt.want)
+		got, ok := n.Shrink(func(n Notice) bool { return size(n) <= tt.limit })
+		if want := (Notice{Title: "题", Prose: tt.prose, Error: tt.error}); !reflect.DeepEqual(got, want) || ok != tt.ok {
+			t.Errorf("limit %d: got %+v, %v", tt.limit, got, ok)
 		}
-	}
-}
-
-func TestOneLine(t *testing.T) {
-	t.Parallel()
-	tests := map[string]string{
-		"":                     "",
-		" a\r\n\tb\x00\x1b c ": "a b c",
-		"a\u2028b\u0085c":      "a b c",
-		"\r\n":                 "",
-	}
-	for text, want := range tests {
-		if got := OneLine(text, 100); got != want {
-			t.Errorf("%q became %q, want %q", text, got, want)
-		}
-	}
-	if got := OneLine(strings.Repeat("好", 300), 200); len([]rune(got)) != 200 {
-		t.Errorf("%d runes", len([]rune(got)))
 	}
 }

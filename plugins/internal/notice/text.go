@@ -2,26 +2,62 @@ package notice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/axsched/ax/pluginapi"
 )
 
 const cutMark = "…"
 
-// Cut returns text if it has at most limit runes, else its beginning with a
-// mark, limit runes together. A limit below 1 leaves nothing.
-func Cut(text string, limit int) string {
-	runes := []rune(text)
-	switch {
-	case len(runes) <= limit:
-		return text
-	case limit < 1:
-		return ""
+// Fit returns text if its runes take at most limit together, else its beginning
+// with a mark, limit together. size tells what a rune takes. A limit that is too
+// small for the mark leaves nothing.
+func Fit(text string, limit int, size func(rune) int) string {
+	mark := size([]rune(cutMark)[0])
+	taken, end := 0, 0 // end is how far a text goes that has room for the mark
+	for i, r := range text {
+		if taken+mark <= limit {
+			end = i
+		}
+		if taken += size(r); taken > limit {
+			if mark > limit {
+				return ""
+			}
+			return text[:end] + cutMark
+		}
 	}
-	return string(runes[:limit-1]) + cutMark
+	return text
+}
+
+// Cut is [Fit] for a limit in runes.
+func Cut(text string, limit int) string {
+	return Fit(text, limit, func(rune) int { return 1 })
+}
+
+// CutBytes is [Fit] for a limit in bytes of UTF-8.
+func CutBytes(text string, limit int) string {
+	return Fit(strings.ToValidUTF8(text, "\uFFFD"), limit, utf8.RuneLen)
+}
+
+// FirstLine returns the first line of text with something in it, cut to limit
+// runes.
+func FirstLine(text string, limit int) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			return Cut(line, limit)
+		}
+	}
+	return ""
+}
+
+// Join puts the parts together that are not empty.
+func Join(parts []string, separator string) string {
+	there := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" })
+	return strings.Join(there, separator)
 }
 
 // OneLine makes text a single line without control characters and with at most

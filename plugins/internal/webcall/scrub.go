@@ -35,6 +35,27 @@ func NewScrubber(secrets ...string) Scrubber {
 // Scrub returns text without the secrets.
 func (s Scrubber) Scrub(text string) string { return s.replacer.Replace(text) }
 
+// Error returns err with a text without the secrets. What it wraps stays, for
+// decisions only.
+func (s Scrubber) Error(err error) error {
+	if text := s.Scrub(err.Error()); text != err.Error() {
+		return &scrubbedError{text, err}
+	}
+	return err
+}
+
+// scrubbedError is an error in other words.
+type scrubbedError struct {
+	text string
+	err  error
+}
+
+// Error returns the words without secrets.
+func (e *scrubbedError) Error() string { return e.text }
+
+// Unwrap returns the error with its own words, which are not to be shown.
+func (e *scrubbedError) Unwrap() error { return e.err }
+
 // BasicSecrets returns the forms in which the password of HTTP basic
 // authentication may come back: plain, and as the header has it.
 func BasicSecrets(user, password string) []string {

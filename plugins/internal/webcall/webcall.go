@@ -56,17 +56,6 @@ func ParseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Origin returns the scheme and the host of u, which are no secrets.
-func Origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
-
-// Cause takes the URL off an error of net/http.
-func Cause(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		return wrapped.Err
-	}
-	return err
-}
-
 // Status describes an unwelcome status of an answer, such as "status 503
 // Service Unavailable, retry after 2m0s". It is permanent unless the status
 // says that trying again may help: 408, 425, 429 and all of 5xx.
@@ -109,21 +98,6 @@ func ReadHead(body io.Reader, limit int64) (text string, cut bool, err error) {
 	const further = 256 << 10
 	n, _ := io.CopyN(io.Discard, body, further) // what is not kept may be missing
 	return strings.ToValidUTF8(string(raw), "\uFFFD"), n > 0, nil
-}
-
-// FirstLine returns the first line of text with something in it, cut to limit
-// runes.
-func FirstLine(text string, limit int) string {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if runes := []rune(line); len(runes) > limit {
-			return string(runes[:limit-1]) + "…"
-		}
-		if line != "" {
-			return line
-		}
-	}
-	return ""
 }
 
 // ValidHeader reports what is wrong with a header field; the value, which may

@@ -92,13 +92,3 @@ func TestReadHead(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-
-func TestFirstLine(t *testing.T) {
-	t.Parallel()
-	tests := map[string]string{"": "", " \n\r\n": "", "\n  a \r\nb": "a", "日本語日本": "日本語…"}
-	for text, want := range tests {
-		if got := FirstLine(text, 4); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}

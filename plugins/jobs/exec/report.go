@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/notice"
 )
 
 const (
@@ -34,7 +35,7 @@ func (j *job) report(run *pluginapi.Run, end *ending) (pluginapi.Result, error) 
 	}
 	result := pluginapi.Result{Data: end.data()}
 	maps.Copy(result.Data, data)
-	line = cutText(strings.TrimSpace(line))
+	line = notice.Cut(strings.TrimSpace(line), maxMessage)
 
 	how, code := endText(end.state)
 	switch {
@@ -93,12 +94,4 @@ func resultData(line string) (data map[string]any, marked bool, err error) {
 		return nil, true, fmt.Errorf("read the JSON object after %q: %w", strings.TrimSpace(resultMark), err)
 	}
 	return data, true, nil
-}
-
-// cutText shortens text to maxMessage runes.
-func cutText(text string) string {
-	if runes := []rune(text); len(runes) > maxMessage {
-		return string(runes[:maxMessage-1]) + "…"
-	}
-	return text
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/notice"
 	"github.com/axsched/ax/plugins/internal/webcall"
 )
 
@@ -20,9 +21,6 @@ const (
 	// maxMessage is the length of messages and of answers in errors, in runes.
 	maxMessage = 200
 )
-
-// errSlow is the cause that ends an exchange after the timeout setting.
-var errSlow = errors.New("no answer within the timeout")
 
 // caller is what all jobs of the plugin share.
 type caller struct {
@@ -44,7 +42,10 @@ func (c *caller) newJob(cfg settings, _ pluginapi.Env) (pluginapi.Job, error) {
 		transport = webcall.NewTransport(tlsConfig)
 	}
 	j := &job{cfg: cfg, url: target, secrets: secretsOf(&cfg, target)}
-	j.client = &http.Client{Transport: transport, CheckRedirect: j.redirect}
+	j.client = webcall.Client{
+		HTTP:    &http.Client{Transport: transport, CheckRedirect: j.redirect},
+		Timeout: cfg.Timeout.Std(), MaxAnswer: maxAnswer,
+	}
 	return j, nil
 }
 
@@ -52,7 +53,7 @@ func (c *caller) newJob(cfg settings, _ pluginapi.Env) (pluginapi.Job, error) {
 type job struct {
 	cfg     settings
 	url     *url.URL
-	client  *http.Client
+	client  webcall.Client // its scrubber is that of a run
 	secrets []string
 }
 
@@ -78,24 +79,21 @@ func (j *job) Run(ctx context.Context, run *pluginapi.Run) (pluginapi.Result, er
 	if j.cfg.Async && run.CallbackURL == "" {
 		return pluginapi.Result{}, pluginapi.Permanent(errors.New("async needs a callback URL, and the host has no HTTP listener that could offer one"))
 	}
-	exchange, cancel := context.WithTimeoutCause(ctx, j.cfg.Timeout.Std(), errSlow)
-	defer cancel()
-	req, err := j.request(exchange, run)
+	req, err := j.request(ctx, run)
 	if err != nil {
 		return pluginapi.Result{}, pluginapi.Permanent(j.named(err))
 	}
+	client := j.client
+	client.Scrubber = webcall.NewScrubber(append(j.secrets, run.CallbackURL)...)
 	begin := time.Now()
-	resp, err := j.client.Do(req)
-	if err != nil {
-		return pluginapi.Result{}, j.failure(ctx, exchange, err)
+	answer, err := client.Exchange(ctx, req)
+	if err == nil {
+		err = answer.Broken
 	}
-	defer resp.Body.Close()
-	text, cut, err := webcall.ReadHead(resp.Body, maxAnswer)
 	if err != nil {
-		return pluginapi.Result{}, j.failure(ctx, exchange, err)
+		return pluginapi.Result{}, j.named(err)
 	}
-	text = webcall.NewScrubber(append(j.secrets, run.CallbackURL)...).Scrub(text)
-	return j.judge(run, &answer{resp: resp, text: text, cut: cut, took: time.Since(begin)})
+	return j.judge(run, answer, time.Since(begin))
 }
 
 // named puts the method and the harmless part of the URL before an error.
@@ -103,46 +101,26 @@ func (j *job) named(err error) error {
 	return fmt.Errorf("%s %s%s: %w", j.cfg.method(), webcall.Origin(j.url), j.url.EscapedPath(), err)
 }
 
-// failure explains why there is no answer. ctx is that of the run, exchange
-// ends with it or with the timeout of the settings.
-func (j *job) failure(ctx, exchange context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return j.named(context.Cause(ctx))
-	case errors.Is(context.Cause(exchange), errSlow):
-		return j.named(fmt.Errorf("%w of %v", errSlow, j.cfg.Timeout))
-	}
-	return j.named(webcall.Cause(err))
-}
-
-// answer is what came back.
-type answer struct {
-	resp *http.Response
-	text string // its beginning, without secrets
-	cut  bool   // there was more
-	took time.Duration
-}
-
 // judge turns an answer into the outcome of the attempt.
-func (j *job) judge(run *pluginapi.Run, a *answer) (pluginapi.Result, error) {
-	_, _ = run.Output.Write([]byte(a.text)) // never fails
-	if a.cut {
+func (j *job) judge(run *pluginapi.Run, a *webcall.Answer, took time.Duration) (pluginapi.Result, error) {
+	_, _ = run.Output.Write([]byte(a.Text)) // never fails
+	if a.Cut {
 		run.Log.Info("the answer is longer than what is kept", "kept_bytes", maxAnswer)
 	}
-	line := webcall.FirstLine(a.text, maxMessage)
+	line := notice.FirstLine(a.Text, maxMessage)
 	if line != "" {
 		line = ": " + line
 	}
 	result := pluginapi.Result{
-		Message:  a.resp.Status + line,
-		Data:     map[string]any{"status": a.resp.StatusCode, "duration_ms": a.took.Milliseconds(), "body_bytes": len(a.text)},
+		Message:  a.Status + line,
+		Data:     map[string]any{"status": a.StatusCode, "duration_ms": took.Milliseconds(), "body_bytes": len(a.Text)},
 		Deferred: j.cfg.Async,
 	}
-	if j.cfg.expected(a.resp.StatusCode) {
+	if j.cfg.expected(a.StatusCode) {
 		return result, nil
 	}
 	result.Deferred = false
-	return result, j.named(fmt.Errorf("%w%s%s", webcall.Status(a.resp, time.Now()), j.hint(a.resp), line))
+	return result, j.named(fmt.Errorf("%w%s%s", webcall.Status(a.Response, time.Now()), j.hint(a.Response), line))
 }
 
 // hint explains statuses that are a success elsewhere.

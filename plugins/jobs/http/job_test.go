@@ -296,7 +296,7 @@ func TestTimeouts(t *testing.T) {
 				<-r.Context().Done() // the client has gone
 			})
 			_, err := newJob(t, map[string]any{"url": s.URL, "timeout": "50ms"}).Run(t.Context(), newRun(new(bytes.Buffer)))
-			if !errors.Is(err, errSlow) || !strings.Contains(err.Error(), "no answer within the timeout of 50ms") || pluginapi.IsPermanent(err) {
+			if !errors.Is(err, webcall.ErrSlow) || !strings.Contains(err.Error(), "no answer within the timeout of 50ms") || pluginapi.IsPermanent(err) {
 				t.Errorf("error %v", err)
 			}
 			<-asked

@@ -1,77 +1,45 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
+
+	"github.com/axsched/ax/plugins/internal/webcall"
 )
-
-// answerError is a refusal by DingTalk, which comes with status 200.
-type answerError struct {
-	code    int
-	text    string // without secrets
-	trouble trouble
-}
-
-// Error names the code, DingTalk's words and the cure.
-func (e *answerError) Error() string {
-	text := fmt.Sprintf("errcode %d", e.code)
-	if e.text != "" {
-		text += ": " + e.text
-	}
-	if e.trouble.cure != "" {
-		text += " (" + e.trouble.cure + ")"
-	}
-	return text
-}
-
-// trouble is what an errcode means for us.
-type trouble struct {
-	cure string
-	// permanent: the same message will not be taken later either.
-	permanent bool
-	// blocked: the robot takes nothing for a while.
-	blocked bool
-}
 
 var (
-	unknownRobot = trouble{cure: "url: is it the webhook of a robot that still exists?", permanent: true}
-	misformed    = trouble{cure: "DingTalk does not understand this plugin: is there a newer one?", permanent: true}
-	disliked     = trouble{cure: "DingTalk does not allow this content", permanent: true}
-	tooFast      = trouble{cure: "others use the robot as well: it takes 20 messages a minute, then none for ten", blocked: true}
+	unknownRobot = webcall.Trouble{Cure: "url: is it the webhook of a robot that still exists?", Permanent: true}
+	misformed    = webcall.Trouble{Cure: "DingTalk does not understand this plugin: is there a newer one?", Permanent: true}
+	disliked     = webcall.Trouble{Cure: "DingTalk does not allow this content", Permanent: true}
+	tooFast      = webcall.Trouble{Cure: "others use the robot as well: it takes 20 messages a minute, then none for ten", Blocked: blockTime}
 )
 
-// troubles are the codes that the documentation of DingTalk's robots lists. A
-// code that is not here may be gone the next time.
-var troubles = map[int]trouble{
+// dialect has the codes that the documentation of DingTalk's robots lists.
+var dialect = webcall.Dialect{Name: "a DingTalk robot", CodeKey: "errcode", TextKey: "errmsg", Troubles: map[int]webcall.Trouble{
 	40035:  misformed,
 	43004:  misformed,
 	400002: misformed,
 	400105: misformed,
-	460101: {cure: "the message is too long", permanent: true},
+	460101: {Cure: "the message is too long", Permanent: true},
 	300001: unknownRobot,
 	400101: unknownRobot,
 	400106: unknownRobot,
-	400013: {cure: "the group no longer exists", permanent: true},
-	400102: {cure: "the robot is switched off", permanent: true},
+	400013: {Cure: "the group no longer exists", Permanent: true},
+	400102: {Cure: "the robot is switched off", Permanent: true},
 	130101: tooFast,
 	410100: tooFast,
 	430101: disliked,
 	430102: disliked,
 	430103: disliked,
 	430104: disliked,
-}
+}}
 
 // securityCode says that a message does not pass the security setting of the
 // robot; only the text tells which.
 const securityCode = 310000
 
-// troubleOf says what a code means. signed: the settings have a secret.
-func troubleOf(code int, text string, signed bool) trouble {
-	if code != securityCode {
-		return troubles[code]
-	}
+// securityTrouble says what is meant. signed: the settings have a secret.
+func securityTrouble(text string, signed bool) webcall.Trouble {
 	text = strings.ToLower(text)
 	has := func(words ...string) bool {
 		for _, word := range words {
@@ -83,31 +51,32 @@ func troubleOf(code int, text string, signed bool) trouble {
 	}
 	switch {
 	case has("sign not match", "签名不匹配") && !signed:
-		return trouble{cure: "the robot demands a signature: set secret to its key (SEC…)", permanent: true}
+		return webcall.Trouble{Cure: "the robot demands a signature: set secret to its key (SEC…)", Permanent: true}
 	case has("sign not match", "签名不匹配"):
-		return trouble{cure: "secret: is it the key (SEC…) of this very robot?", permanent: true}
+		return webcall.Trouble{Cure: "secret: is it the key (SEC…) of this very robot?", Permanent: true}
 	case has("timestamp", "时间戳"):
-		return trouble{cure: "is the clock of this host wrong?"}
+		return webcall.Trouble{Cure: "is the clock of this host wrong?"}
 	case has("keyword", "关键词"):
-		return trouble{cure: "set keyword to one of the words in the robot's security setting", permanent: true}
+		return webcall.Trouble{Cure: "set keyword to one of the words in the robot's security setting", Permanent: true}
 	case has("whitelist", "白名单"):
-		return trouble{cure: "add the public address of this host to the robot's security setting", permanent: true}
+		return webcall.Trouble{Cure: "add the public address of this host to the robot's security setting", Permanent: true}
 	}
-	return trouble{cure: "compare secret and keyword with the robot's security setting", permanent: true}
+	return webcall.Trouble{Cure: "compare secret and keyword with the robot's security setting", Permanent: true}
 }
 
-// readAnswer returns nil if a body says that the message was taken.
-func readAnswer(body string) (*answerError, error) {
-	var answer struct {
-		Code *int   `json:"errcode"`
-		Text string `json:"errmsg"`
+// judge returns nil if an answer says that the message was taken.
+func (n *notifier) judge(answer *webcall.Answer) error {
+	err := dialect.Judge(answer)
+	if refusal, ok := errors.AsType[*webcall.Refusal](err); ok {
+		if refusal.Code == securityCode {
+			refusal.Trouble = securityTrouble(refusal.Text, n.cfg.Secret != "")
+		}
+		n.pace.Close(refusal.Blocked)
+		return refusal.Outcome()
 	}
-	err := json.Unmarshal([]byte(body), &answer)
-	switch {
-	case err != nil, answer.Code == nil:
-		return nil, errors.New("the answer is not that of a DingTalk robot")
-	case *answer.Code == 0:
-		return nil, nil
+	if err != nil || answer.Good() {
+		return err
 	}
-	return &answerError{code: *answer.Code, text: answer.Text}, nil
+	n.pace.Close(webcall.RetryAfter(answer.Header, n.now()))
+	return webcall.Status(answer.Response, n.now())
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 	"text/template"
 
@@ -61,30 +60,14 @@ func (l *layout) body(msg pluginapi.Message) ([]byte, error) {
 	if !strings.Contains(n.Title, l.Keyword) {
 		n.Title += " " + l.Keyword
 	}
-	prose, all := []rune(n.Prose), []rune(n.Prose+n.Error)
-	var err error
-	encode := func(kept int) []byte {
-		cut := n
-		switch {
-		case kept < len(prose):
-			cut.Prose, cut.Error = notice.Cut(n.Prose, kept), ""
-		case kept < len(all):
-			cut.Error = notice.Cut(n.Error, kept-len(prose))
-		}
-		var raw []byte
-		if raw, err = l.encode(msg, cut); err != nil {
-			return nil
-		}
-		return raw
-	}
-	raw := encode(len(all))
-	if len(raw) > maxBody {
-		raw = encode(sort.Search(len(all), func(kept int) bool { return len(encode(kept)) > maxBody }) - 1)
-	}
-	if len(raw) > maxBody {
+	n, fits := n.Shrink(func(n notice.Notice) bool {
+		raw, err := l.encode(msg, n)
+		return err != nil || len(raw) <= maxBody
+	})
+	if !fits {
 		return nil, errors.New("there are too many to mention in one message")
 	}
-	return raw, err
+	return l.encode(msg, n)
 }
 
 // encode writes a message as DingTalk wants it.
@@ -97,7 +80,7 @@ func (l *layout) encode(msg pluginapi.Message, n notice.Notice) ([]byte, error) 
 	}
 	switch l.Type {
 	case typeText:
-		r.Text = &text{plainText(n, mentioned)}
+		r.Text = &text{n.Plain(mentioned)}
 	case typeActionCard:
 		url, err := execute(l.link, msg)
 		if err != nil {
@@ -132,15 +115,6 @@ func (a *at) names() string {
 	return strings.Join(names, " ")
 }
 
-func plainText(n notice.Notice, mentioned string) string {
-	parts := []string{n.Title, mentioned}
-	for _, fact := range n.Facts {
-		parts = append(parts, fact.Name+": "+fact.Value)
-	}
-	parts = append(parts, n.Prose, n.Error)
-	return joinParts(parts, "\n")
-}
-
 // markdownText uses what DingTalk knows of Markdown: it has no blocks of code,
 // and a line ends with two spaces.
 func markdownText(n notice.Notice, mentioned string) string {
@@ -154,17 +128,7 @@ func markdownText(n notice.Notice, mentioned string) string {
 	if n.Error != "" {
 		quote = "> " + strings.ReplaceAll(escape(n.Error), "\n", newline+"> ")
 	}
-	return joinParts([]string{"### " + escape(n.Title), mentioned, strings.Join(facts, "\n"), prose, quote}, "\n\n")
-}
-
-func joinParts(parts []string, separator string) string {
-	var there []string
-	for _, part := range parts {
-		if part != "" {
-			there = append(there, part)
-		}
-	}
-	return strings.Join(there, separator)
+	return notice.Join([]string{"### " + escape(n.Title), mentioned, strings.Join(facts, "\n"), prose, quote}, "\n\n")
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`)

@@ -7,7 +7,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,14 +23,9 @@ const (
 	// takes none for blockTime.
 	maxCalls  = 20
 	blockTime = 10 * time.Minute
-	// maxAnswer is how much of an answer is read, in bytes; maxQuote is how
-	// much of its text goes into errors, in runes.
+	// maxAnswer is how much of an answer is read, in bytes.
 	maxAnswer = 4 << 10
-	maxQuote  = 300
 )
-
-// errSlow is the cause that ends a request after the timeout setting.
-var errSlow = errors.New("no answer within the timeout")
 
 // sender is what all receivers of the plugin share.
 type sender struct {
@@ -49,25 +43,22 @@ func (s *sender) newNotifier(cfg settings, _ pluginapi.Env) (pluginapi.Notifier,
 	secrets := append(webcall.CredentialsIn(target), cfg.Secret)
 	return &notifier{
 		sender: s, cfg: &cfg, url: target, layout: layout{&cfg, link},
-		pace:     s.paces.Of(cmp.Or(target.Query().Get("access_token"), cfg.URL)),
-		client:   &http.Client{Transport: s.transport, CheckRedirect: refuse},
-		scrubber: webcall.NewScrubber(secrets...),
+		pace: s.paces.Of(cmp.Or(target.Query().Get("access_token"), cfg.URL)),
+		client: webcall.Client{
+			HTTP:     &http.Client{Transport: s.transport, CheckRedirect: webcall.NoRedirects},
+			Scrubber: webcall.NewScrubber(secrets...), Timeout: cfg.Timeout.Std(), MaxAnswer: maxAnswer,
+		},
 	}, nil
 }
-
-// refuse follows no redirects: they would turn a POST into a GET or send the
-// message to a stranger.
-func refuse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // notifier sends messages by one robot.
 type notifier struct {
 	*sender
-	cfg      *settings
-	url      *url.URL
-	layout   layout
-	pace     *notice.Pace
-	client   *http.Client
-	scrubber webcall.Scrubber
+	cfg    *settings
+	url    *url.URL
+	layout layout
+	pace   *notice.Pace
+	client webcall.Client
 }
 
 // Notify implements pluginapi.Notifier. It keeps the robot's pace: it waits for
@@ -83,18 +74,10 @@ func (n *notifier) Notify(ctx context.Context, msg pluginapi.Message) error {
 		return n.named(err)
 	}
 	defer done()
-	exchange, cancel := context.WithTimeoutCause(ctx, n.cfg.Timeout.Std(), errSlow)
-	defer cancel()
-	err = n.send(exchange, body)
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		err = context.Cause(ctx)
-	case errors.Is(context.Cause(exchange), errSlow):
-		err = fmt.Errorf("%w of %v", errSlow, n.cfg.Timeout)
+	if err := n.send(ctx, body); err != nil {
+		return n.named(err)
 	}
-	return n.named(err)
+	return nil
 }
 
 // send posts a body and understands the answer.
@@ -105,38 +88,11 @@ func (n *notifier) send(ctx context.Context, body []byte) error {
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("User-Agent", "ax-dingtalk/"+version)
-	resp, err := n.client.Do(req)
-	if err != nil {
-		return webcall.Cause(err)
-	}
-	defer resp.Body.Close()
-	text, _, err := webcall.ReadHead(resp.Body, maxAnswer)
-	if resp.StatusCode != http.StatusOK {
-		n.pace.Close(webcall.RetryAfter(resp.Header, n.now()))
-		return webcall.Status(resp, n.now())
-	}
+	answer, err := n.client.Exchange(ctx, req)
 	if err != nil {
 		return err
 	}
-	return n.understand(text)
-}
-
-// understand makes an error of an answer that does not say yes.
-func (n *notifier) understand(text string) error {
-	answer, err := readAnswer(text)
-	if err != nil || answer == nil {
-		return err
-	}
-	answer.text = notice.OneLine(n.scrubber.Scrub(answer.text), maxQuote)
-	answer.trouble = troubleOf(answer.code, answer.text, n.cfg.Secret != "")
-	switch {
-	case answer.trouble.blocked:
-		n.pace.Close(blockTime)
-		return fmt.Errorf("%w, retry after %v", answer, blockTime)
-	case answer.trouble.permanent:
-		return pluginapi.Permanent(answer)
-	}
-	return answer
+	return n.judge(answer)
 }
 
 // signedURL is the URL with a signature of the present time.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/webcall"
 )
 
 // The expected values were computed with
@@ -271,7 +272,7 @@ func TestTimeout(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	err := newNotifier(t, server.URL, map[string]any{"timeout": "50ms"}).Notify(t.Context(), message())
-	if !errors.Is(err, errSlow) || pluginapi.IsPermanent(err) {
+	if !errors.Is(err, webcall.ErrSlow) || pluginapi.IsPermanent(err) {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())

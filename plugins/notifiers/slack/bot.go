@@ -7,6 +7,7 @@ import (
 
 	"github.com/axsched/ax/pluginapi"
 	"github.com/axsched/ax/plugins/internal/notice"
+	"github.com/axsched/ax/plugins/internal/webcall"
 )
 
 // eventTest is the event of messages that test a receiver.
@@ -47,11 +48,13 @@ func (b *bot) Notify(ctx context.Context, msg pluginapi.Message) error {
 
 // post sends a message, as a reply unless ts is empty, and returns where it is.
 func (b *bot) post(ctx context.Context, msg pluginapi.Message, ts string) (thread, error) {
-	exchange, end, err := b.exchange(ctx)
+	done, err := b.pace.Wait(ctx)
 	if err != nil {
 		return thread{}, err
 	}
-	defer end()
+	defer done()
+	exchange, cancel := context.WithTimeoutCause(ctx, b.calls.Timeout, webcall.ErrSlow)
+	defer cancel()
 	options := optionsOf(newPost(msg, b.cfg.Lang))
 	if ts != "" {
 		options = append(options, slack.MsgOptionTS(ts))
@@ -72,7 +75,7 @@ func (b *bot) post(ctx context.Context, msg pluginapi.Message, ts string) (threa
 // solve marks the first message of a thread as solved. It is no harm if that
 // fails, since the thread tells of the recovery as well.
 func (b *bot) solve(ctx context.Context, open thread, recovery pluginapi.Message) {
-	exchange, cancel := context.WithTimeoutCause(ctx, b.cfg.Timeout.Std(), errSlow)
+	exchange, cancel := context.WithTimeoutCause(ctx, b.calls.Timeout, webcall.ErrSlow)
 	defer cancel()
 	_, _, _, err := b.api.UpdateMessageContext(exchange, open.channel, open.ts, optionsOf(solved(open.first, recovery, b.cfg.Lang))...)
 	if err != nil {

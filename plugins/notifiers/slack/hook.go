@@ -10,6 +10,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/notice"
 	"github.com/axsched/ax/plugins/internal/webcall"
 )
 
@@ -26,39 +27,34 @@ func (h *hook) Notify(ctx context.Context, msg pluginapi.Message) error {
 	if err != nil {
 		return pluginapi.Permanent(fmt.Errorf("encode the message: %w", err))
 	}
-	exchange, end, err := h.exchange(ctx)
-	if err != nil {
-		return h.named(err)
-	}
-	defer end()
-	req, err := http.NewRequestWithContext(exchange, http.MethodPost, h.target.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.target.String(), bytes.NewReader(body))
 	if err != nil {
 		return pluginapi.Permanent(h.named(webcall.Cause(err)))
 	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := h.client.Do(req)
+	done, err := h.pace.Wait(ctx)
 	if err != nil {
-		return h.named(h.explain(ctx, exchange, err))
+		return h.named(err)
 	}
-	defer resp.Body.Close()
-	text, _, err := webcall.ReadHead(resp.Body, maxAnswer)
-	if resp.StatusCode == http.StatusOK {
+	defer done()
+	answer, err := h.calls.Exchange(ctx, req)
+	if err != nil {
+		return h.named(err)
+	}
+	if answer.StatusCode == http.StatusOK {
 		return nil // delivered, whatever became of the rest of the answer
 	}
-	if err != nil {
-		text = ""
-	}
-	return h.named(h.status(resp, text))
+	return h.named(h.status(answer))
 }
 
 // status explains an unwelcome status with the first line of the answer, which
 // is a code such as no_service.
-func (h *hook) status(resp *http.Response, text string) error {
-	h.pace.Close(webcall.RetryAfter(resp.Header, h.now()))
-	err := webcall.Status(resp, h.now())
-	code := webcall.FirstLine(text, maxQuote)
+func (h *hook) status(answer *webcall.Answer) error {
+	h.pace.Close(webcall.RetryAfter(answer.Header, h.now()))
+	err := webcall.Status(answer.Response, h.now())
+	code := notice.FirstLine(answer.Text, maxQuote)
 	if code == "" {
 		return err
 	}
-	return withCure(fmt.Errorf("%w: %s", err, h.scrubber.Scrub(code)), code)
+	return withCure(fmt.Errorf("%w: %s", err, code), code)
 }

@@ -84,34 +84,16 @@ func marked(text string) *slack.TextBlockObject {
 // fit escapes a text and cuts it to limit characters with a mark, never within
 // an escape or between the halves of a character.
 func fit(text string, limit int) string {
-	const mark = "…"
-	var out strings.Builder
-	size, end := 0, 0 // end is how far a text goes that has room for the mark
-	for _, r := range text {
-		piece, n := escape(r), utf16.RuneLen(r)
-		if strings.ContainsRune("&<>", r) {
-			n = len(piece)
-		}
-		if size+n > limit {
-			return out.String()[:end] + mark
-		}
-		out.WriteString(piece)
-		if size += n; size < limit {
-			end = out.Len()
-		}
-	}
-	return out.String()
+	return escaper.Replace(notice.Fit(strings.ToValidUTF8(text, "\uFFFD"), limit, size))
 }
 
-// escape keeps a character from being markup, such as <!channel>.
-func escape(r rune) string {
-	switch r {
-	case '&':
-		return "&amp;"
-	case '<':
-		return "&lt;"
-	case '>':
-		return "&gt;"
+// escaper keeps a text from being markup, such as <!channel>.
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// size is what Slack counts for a character of a text that is to be escaped.
+func size(r rune) int {
+	if strings.ContainsRune("&<>", r) {
+		return len(escaper.Replace(string(r)))
 	}
-	return string(r)
+	return utf16.RuneLen(r)
 }

@@ -23,12 +23,8 @@ func main() {
 // component makes the component. Slack takes a message a second in a channel.
 func component(transport http.RoundTripper, now func() time.Time) pluginapi.Component {
 	s := &sender{
-		client: &http.Client{Transport: transport, CheckRedirect: refuse},
+		client: &http.Client{Transport: transport, CheckRedirect: webcall.NoRedirects},
 		now:    now, paces: notice.NewPaces(1, time.Second),
 	}
 	return pluginapi.NotifierOf("slack", "Sends notifications to a channel of Slack.", s.newNotifier)
 }
-
-// refuse follows no redirects: they would turn a POST into a GET or send the
-// message to a stranger.
-func refuse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -25,9 +23,6 @@ const (
 	maxQuote  = 300
 )
 
-// errSlow is the cause that ends a request after the timeout setting.
-var errSlow = errors.New("no answer within the timeout")
-
 // sender is what all receivers of the plugin share.
 type sender struct {
 	client  *http.Client
@@ -39,11 +34,11 @@ type sender struct {
 // notifier sends messages to one channel.
 type notifier struct {
 	*sender
-	cfg      settings
-	target   *url.URL
-	pace     *notice.Pace
-	scrubber webcall.Scrubber
-	log      *slog.Logger
+	cfg    settings
+	target *url.URL
+	pace   *notice.Pace
+	calls  webcall.Client
+	log    *slog.Logger
 }
 
 // newNotifier is the builder of the component.
@@ -57,7 +52,10 @@ func (s *sender) newNotifier(cfg settings, env pluginapi.Env) (pluginapi.Notifie
 		secrets = append(webcall.CredentialsIn(target), webcall.SegmentsOf(target)...)
 	}
 	n := &notifier{
-		sender: s, cfg: cfg, target: target, log: env.Log, scrubber: webcall.NewScrubber(secrets...),
+		sender: s, cfg: cfg, target: target, log: env.Log,
+		calls: webcall.Client{
+			HTTP: s.client, Scrubber: webcall.NewScrubber(secrets...), Timeout: cfg.Timeout.Std(), MaxAnswer: maxAnswer,
+		},
 		pace: s.paces.Of(cmp.Or(cfg.WebhookURL, cfg.Token+" "+cfg.Channel)),
 	}
 	if cfg.WebhookURL != "" {
@@ -65,20 +63,6 @@ func (s *sender) newNotifier(cfg settings, env pluginapi.Env) (pluginapi.Notifie
 	}
 	api := slack.New(cfg.Token, slack.OptionHTTPClient(s.client), slack.OptionAPIURL(strings.TrimSuffix(target.String(), "/")+"/"))
 	return &bot{n, api}, nil
-}
-
-// exchange waits for the turn of a message and gives a request its time. end
-// must be called after it.
-func (n *notifier) exchange(ctx context.Context) (exchange context.Context, end func(), err error) {
-	done, err := n.pace.Wait(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	exchange, cancel := context.WithTimeoutCause(ctx, n.cfg.Timeout.Std(), errSlow)
-	return exchange, func() {
-		cancel()
-		done()
-	}, nil
 }
 
 // named puts the host and the channel before an error.

@@ -53,12 +53,6 @@ func isGoneThread(err error) bool {
 // explain makes an error of slack-go fit for people. ctx is the caller's,
 // exchange ends with it or with the timeout of the settings.
 func (n *notifier) explain(ctx, exchange context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if errors.Is(context.Cause(exchange), errSlow) {
-		return fmt.Errorf("%w of %v", errSlow, n.cfg.Timeout)
-	}
 	if limited, ok := errors.AsType[*slack.RateLimitedError](err); ok {
 		n.pace.Close(limited.RetryAfter)
 		return fmt.Errorf("there are too many messages, retry after %v", limited.RetryAfter)
@@ -69,7 +63,7 @@ func (n *notifier) explain(ctx, exchange context.Context, err error) error {
 	if answer, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
 		return n.refusal(answer)
 	}
-	return errors.New(n.scrubber.Scrub(webcall.Cause(err).Error()))
+	return n.calls.Failure(ctx, exchange, err)
 }
 
 // refusal explains an answer that does not say yes.
@@ -79,7 +73,7 @@ func (n *notifier) refusal(answer slack.SlackErrorResponse) error {
 		details = append(details, "needed: "+answer.Needed)
 	}
 	text := strings.Join(append([]string{answer.Err}, details...), ": ")
-	return withCure(errors.New(notice.OneLine(n.scrubber.Scrub(text), maxQuote)), answer.Err)
+	return withCure(errors.New(notice.OneLine(n.calls.Scrubber.Scrub(text), maxQuote)), answer.Err)
 }
 
 // withCure adds the cure of a code to an error, which is permanent if there is

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/webcall"
 )
 
 // answer makes a workspace that answers all with one text.
@@ -153,7 +154,7 @@ func TestTimeout(t *testing.T) {
 		c := component(hanging{}, time.Now)
 		b, _ := newBot(t, c, nil)
 		for _, n := range []pluginapi.Notifier{b, newHook(t, c, nil)} {
-			if err := n.Notify(t.Context(), message()); !errors.Is(err, errSlow) || pluginapi.IsPermanent(err) || !strings.HasSuffix(err.Error(), "within the timeout of 10s") {
+			if err := n.Notify(t.Context(), message()); !errors.Is(err, webcall.ErrSlow) || pluginapi.IsPermanent(err) || !strings.HasSuffix(err.Error(), "within the timeout of 10s") {
 				t.Errorf("error %v", err)
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/axsched/ax/pluginapi"
@@ -9,10 +10,16 @@ import (
 	"github.com/axsched/ax/plugins/internal/webcall"
 )
 
+const version = "0.1.0"
+
 func main() {
-	s := &sender{transport: webcall.NewTransport(nil), now: time.Now}
 	serve.Main(
 		pluginapi.Info{Name: "webhook", Version: version, Description: "Sends notifications to URLs."},
-		pluginapi.NotifierOf("webhook", "Posts notifications to a URL, as JSON or by a template.", s.newNotifier),
+		component(webcall.NewTransport(nil), time.Now),
 	)
+}
+
+func component(transport http.RoundTripper, now func() time.Time) pluginapi.Component {
+	s := &sender{transport: transport, now: now, paces: newPaces()}
+	return pluginapi.NotifierOf("webhook", "Posts notifications to a URL: as JSON, by a template, or as WeCom, Feishu, Teams or PagerDuty want them.", s.newNotifier)
 }

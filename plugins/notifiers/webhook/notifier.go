@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/notice"
 	"github.com/axsched/ax/plugins/internal/webcall"
 )
 
 const (
-	version = "0.1.0"
 	// maxAnswer is how much of an answer is read, in bytes; maxQuote is how
-	// much of its first line goes into errors, in runes.
+	// much of its text goes into errors, in runes.
 	maxAnswer = 4 << 10
 	maxQuote  = 200
 )
@@ -33,13 +33,11 @@ const (
 	signatureHeader = "X-Ax-Signature"
 )
 
-// errSlow is the cause that ends a request after the timeout setting.
-var errSlow = errors.New("no answer within the timeout")
-
 // sender is what all receivers of the plugin share.
 type sender struct {
-	transport *http.Transport
+	transport http.RoundTripper
 	now       func() time.Time
+	paces     map[string]*notice.Paces // by preset, for each URL
 }
 
 // newNotifier is the builder of the component.
@@ -48,59 +46,74 @@ func (s *sender) newNotifier(cfg settings, _ pluginapi.Env) (pluginapi.Notifier,
 	if err != nil {
 		return nil, err
 	}
-	body, err := newBody(&cfg)
+	receiver, err := s.newReceiver(&cfg)
 	if err != nil {
 		return nil, err
 	}
 	secrets := append(webcall.CredentialsIn(target), webcall.SegmentsOf(target)...)
+	secrets = append(secrets, cfg.Secret)
 	for _, value := range cfg.Headers {
 		secrets = append(secrets, value)
 	}
 	return &notifier{
-		sender: s, cfg: cfg, url: target, body: body, scrubber: webcall.NewScrubber(secrets...),
-		client: &http.Client{Transport: s.transport, CheckRedirect: refuse},
+		sender: s, cfg: cfg, url: target, receiver: receiver, pace: s.paces[cfg.Preset].Of(cfg.URL),
+		client: webcall.Client{
+			HTTP:     &http.Client{Transport: s.transport, CheckRedirect: webcall.NoRedirects},
+			Scrubber: webcall.NewScrubber(secrets...), Timeout: cfg.Timeout.Std(), MaxAnswer: maxAnswer,
+		},
 	}, nil
 }
-
-// refuse follows no redirects: they would turn a POST into a GET or send the
-// message to a stranger.
-func refuse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // notifier sends messages to one URL.
 type notifier struct {
 	*sender
 	cfg      settings
 	url      *url.URL
-	body     bodyMaker
-	client   *http.Client
-	scrubber webcall.Scrubber
+	receiver receiver
+	pace     *notice.Pace
+	client   webcall.Client
 }
 
-// Notify implements pluginapi.Notifier.
+// Notify implements pluginapi.Notifier. It keeps the receiver's pace: it waits
+// for its turn if there is time for that, else a temporary error says how long
+// to wait.
 func (n *notifier) Notify(ctx context.Context, msg pluginapi.Message) error {
-	body, err := n.body(msg)
+	done, err := n.pace.Wait(ctx)
+	if err != nil {
+		return n.named(err)
+	}
+	defer done()
+	body, err := n.receiver.body(msg)
 	if err != nil {
 		return pluginapi.Permanent(fmt.Errorf("make the body: %w", err))
 	}
-	exchange, cancel := context.WithTimeoutCause(ctx, n.cfg.Timeout.Std(), errSlow)
-	defer cancel()
-	req, err := n.request(exchange, msg.ID, body)
+	req, err := n.request(ctx, msg.ID, body)
 	if err != nil {
-		return pluginapi.Permanent(n.named(err))
+		return pluginapi.Permanent(n.named(webcall.Cause(err)))
 	}
-	resp, err := n.client.Do(req)
+	answer, err := n.client.Exchange(ctx, req)
 	if err != nil {
-		return n.failure(ctx, exchange, err)
+		return n.named(err)
 	}
-	defer resp.Body.Close()
-	text, _, err := webcall.ReadHead(resp.Body, maxAnswer)
-	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
-		return nil // delivered, whatever became of the rest of the answer
+	if err := n.judge(answer); err != nil {
+		return n.named(err)
 	}
-	if err != nil {
-		text = ""
+	return nil
+}
+
+// judge returns nil if the message was taken, and closes the pace if the
+// receiver wants no more for a while.
+func (n *notifier) judge(answer *webcall.Answer) error {
+	err := n.receiver.judge(answer)
+	if refusal, ok := errors.AsType[*webcall.Refusal](err); ok {
+		n.pace.Close(refusal.Blocked)
+		return refusal.Outcome()
 	}
-	return n.refusal(resp, text)
+	if err != nil || answer.Good() { // delivered, whatever became of the rest of the answer
+		return err
+	}
+	n.pace.Close(webcall.RetryAfter(answer.Header, n.now()))
+	return n.unwelcome(answer)
 }
 
 func (n *notifier) request(ctx context.Context, id string, body []byte) (*http.Request, error) {
@@ -117,7 +130,7 @@ func (n *notifier) request(ctx context.Context, id string, body []byte) (*http.R
 		}
 	}
 	req.Header.Set(messageHeader, id)
-	if n.cfg.Secret != "" {
+	if n.cfg.signs() {
 		stamp := strconv.FormatInt(n.now().Unix(), 10)
 		req.Header.Set(timestampHeader, stamp)
 		req.Header.Set(signatureHeader, sign(n.cfg.Secret, stamp, body))
@@ -140,26 +153,14 @@ func (n *notifier) named(err error) error {
 	return fmt.Errorf("%s %s: %w", n.cfg.Method, webcall.Origin(n.url), err)
 }
 
-// failure explains why there is no answer. ctx is the caller's, exchange ends
-// with it or with the timeout of the settings.
-func (n *notifier) failure(ctx, exchange context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return n.named(context.Cause(ctx))
-	case errors.Is(context.Cause(exchange), errSlow):
-		return n.named(fmt.Errorf("%w of %v", errSlow, n.cfg.Timeout))
-	}
-	return n.named(webcall.Cause(err))
-}
-
-// refusal explains an unwelcome status with the first line of the answer.
-func (n *notifier) refusal(resp *http.Response, text string) error {
-	err := webcall.Status(resp, n.now())
-	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+// unwelcome explains a status with the first line of the answer.
+func (n *notifier) unwelcome(answer *webcall.Answer) error {
+	err := webcall.Status(answer.Response, n.now())
+	if answer.StatusCode >= 300 && answer.StatusCode < 400 {
 		err = fmt.Errorf("%w (redirects are not followed: give the final URL)", err)
 	}
-	if line := webcall.FirstLine(n.scrubber.Scrub(text), maxQuote); line != "" {
+	if line := notice.FirstLine(answer.Text, maxQuote); line != "" {
 		err = fmt.Errorf("%w: %s", err, line)
 	}
-	return n.named(err)
+	return err
 }

@@ -24,10 +24,7 @@ import (
 // now is the clock of all notifiers of these tests.
 func now() time.Time { return time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC) }
 
-func component() pluginapi.Component {
-	s := &sender{transport: webcall.NewTransport(nil), now: now}
-	return pluginapi.NotifierOf("webhook", "Posts messages.", s.newNotifier)
-}
+func testComponent() pluginapi.Component { return component(webcall.NewTransport(nil), now) }
 
 // build makes a notifier from settings as a host would, from JSON.
 func build(settings map[string]any) (pluginapi.Notifier, error) {
@@ -35,7 +32,7 @@ func build(settings map[string]any) (pluginapi.Notifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	built, err := component().Build(raw, pluginapi.Env{})
+	built, err := testComponent().Build(raw, pluginapi.Env{})
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +221,7 @@ func TestTimeout(t *testing.T) {
 	t.Parallel()
 	url, got := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	err := newNotifier(t, map[string]any{"url": url, "timeout": "50ms"}).Notify(t.Context(), message())
-	if !errors.Is(err, errSlow) || pluginapi.IsPermanent(err) {
+	if !errors.Is(err, webcall.ErrSlow) || pluginapi.IsPermanent(err) {
 		t.Errorf("error %v", err)
 	}
 	<-got
@@ -273,7 +270,7 @@ func TestSettingsFaults(t *testing.T) {
 func TestOverTheWire(t *testing.T) {
 	t.Parallel()
 	url, got := newReceiver(t, accept)
-	host := plugintest.New(t, component())
+	host := plugintest.New(t, testComponent())
 	if err := host.Notifier("webhook", map[string]any{"url": url}).Notify(t.Context(), message()); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/textproto"
 	"net/url"
 	"slices"
@@ -18,8 +19,10 @@ type settings struct {
 	Headers     map[string]string  `json:"headers" ax:"secret" doc:"Header fields of the request."`
 	Template    string             `json:"template" doc:"Go text/template that makes the body from the message; json writes a value as JSON, in moves a time to a zone: {\"text\": {{json .Title}}, \"at\": {{.Last | in .Zone | json}}}. Default: the message as JSON."`
 	ContentType string             `json:"content_type" ax:"default=application/json,min=1" doc:"Content-Type of the body. A template for JSON is tried out when the settings are checked."`
+	Preset      string             `json:"preset" ax:"enum=wecom|feishu|teams|pagerduty" doc:"Makes the body as a robot of WeCom, a bot of Feishu or Lark, a workflow of Microsoft Teams or the events API of PagerDuty wants it, keeps its limits and understands its answers. It takes the place of template."`
+	Lang        string             `json:"lang" ax:"enum=en|zh,default=en" doc:"With preset: language of the message, English or Chinese."`
 	Timeout     pluginapi.Duration `json:"timeout" ax:"default=10s,min=1ms,max=5m" doc:"For one request."`
-	Secret      string             `json:"secret" ax:"secret" doc:"Key that signs requests: X-Ax-Signature is sha256= and the hex HMAC-SHA256 of the value of X-Ax-Timestamp, a full stop and the body."`
+	Secret      string             `json:"secret" ax:"secret" doc:"Key that signs requests: X-Ax-Signature is sha256= and the hex HMAC-SHA256 of the value of X-Ax-Timestamp, a full stop and the body. With preset feishu: the key of the bot, if its security setting is the signature. With preset pagerduty: the integration key, which is required."`
 }
 
 // check reports all faults that the schema cannot express, none of which
@@ -43,5 +46,26 @@ func (s *settings) check() (*url.URL, error) {
 	if err := webcall.ValidHeader("Content-Type", s.ContentType); err != nil {
 		errs = append(errs, fmt.Errorf("content_type: %w", err))
 	}
+	errs = append(errs, s.checkPreset())
 	return u, errors.Join(errs...)
 }
+
+// checkPreset reports settings that a preset cannot do with or without.
+func (s *settings) checkPreset() error {
+	switch {
+	case s.Preset == "":
+		return nil
+	case s.Template != "":
+		return errors.New("preset and template exclude each other")
+	case s.Method != http.MethodPost || !isJSON(s.ContentType):
+		return fmt.Errorf("method, content_type: preset %s has its own", s.Preset)
+	case s.Preset == presetPagerDuty && s.Secret == "":
+		return errors.New("secret: preset pagerduty needs the integration key")
+	case (s.Preset == presetWeCom || s.Preset == presetTeams) && s.Secret != "":
+		return fmt.Errorf("secret: preset %s knows no signature, its URL is the secret", s.Preset)
+	}
+	return nil
+}
+
+// signs reports whether requests have our own signature.
+func (s *settings) signs() bool { return s.Secret != "" && s.Preset == "" }
