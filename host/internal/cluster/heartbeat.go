@@ -1,4 +1,3 @@
-// Package cluster keeps the row by which the other hosts know this one.
 package cluster
 
 import (

@@ -96,6 +96,17 @@ func (o *Owners) First(bucket int, able func(*ax.Node) bool) (ax.Node, bool) {
 	return order[at], true
 }
 
+// with returns the division among nodes, computed anew only if they are others.
+// Figures are those of nodes.
+func (o *Owners) with(nodes []ax.Node) *Owners {
+	next := Owners{nodes: slices.Clone(nodes), seeds: o.seeds, owner: o.owner}
+	slices.SortStableFunc(next.nodes, byIncarnation)
+	if !o.same(&next) {
+		return Share(nodes)
+	}
+	return &next
+}
+
 // same reports whether two divisions are of the same hosts.
 func (o *Owners) same(other *Owners) bool {
 	return slices.EqualFunc(o.nodes, other.nodes, func(a, b ax.Node) bool { return a.Incarnation == b.Incarnation })
