@@ -37,8 +37,7 @@ type Fact struct{ Name, Value string }
 
 // Of takes a message apart. lang is English or Chinese.
 func Of(msg pluginapi.Message, lang string) Notice {
-	n := Notice{Title: OneLine(msg.Title, maxTitle), Error: strings.TrimSpace(msg.LastError)}
-	n.Prose = strings.TrimSpace(msg.Text)
+	n := Notice{Title: OneLine(msg.Title, maxTitle), Error: tidy(msg.LastError), Prose: tidy(msg.Text)}
 	if prose, found := strings.CutSuffix(n.Prose, n.Error); found {
 		n.Prose = strings.TrimSpace(prose)
 	}
@@ -71,6 +70,9 @@ func (n Notice) Shrink(fits func(Notice) bool) (shrunk Notice, ok bool) {
 	}
 	return keep(tooMuch - 1), true
 }
+
+// tidy makes a text valid UTF-8, so that its length is that of what is sent.
+func tidy(text string) string { return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")) }
 
 // Plain writes a notice as lines of text; below is what stands below the title,
 // or empty.

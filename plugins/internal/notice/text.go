@@ -40,7 +40,7 @@ func Cut(text string, limit int) string {
 
 // CutBytes is [Fit] for a limit in bytes of UTF-8.
 func CutBytes(text string, limit int) string {
-	return Fit(strings.ToValidUTF8(text, "\uFFFD"), limit, utf8.RuneLen)
+	return Fit(tidy(text), limit, utf8.RuneLen)
 }
 
 // FirstLine returns the first line of text with something in it, cut to limit
@@ -64,7 +64,7 @@ func Join(parts []string, separator string) string {
 // limit runes, so that it cannot begin a header or a paragraph of its own.
 func OneLine(text string, limit int) string {
 	isSpace := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
-	return Cut(strings.Join(strings.FieldsFunc(text, isSpace), " "), limit)
+	return Cut(strings.Join(strings.FieldsFunc(tidy(text), isSpace), " "), limit)
 }
 
 // In moves an instant to a zone by its IANA name. An unknown one means UTC,

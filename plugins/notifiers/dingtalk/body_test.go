@@ -93,7 +93,7 @@ func TestLongMessages(t *testing.T) {
 	long := map[string]pluginapi.Message{}
 	for name, text := range map[string]string{
 		"Chinese": strings.Repeat("数据库连接失败。", 30_000/8), "emoji": strings.Repeat("🔥", 30_000),
-		"escapes": strings.Repeat("\"<*_`\\\x01\n", 30_000/8), "broken": strings.Repeat("\xff", 30_000),
+		"escapes": strings.Repeat("\"<*_`\\\x01\n", 30_000/8), "broken": strings.Repeat("a\xff", 30_000),
 	} {
 		inError, inText := message(), message()
 		inError.LastError = text

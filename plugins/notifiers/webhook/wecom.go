@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"github.com/axsched/ax/pluginapi"
@@ -11,19 +12,22 @@ import (
 // maxWeCom is what a robot of WeCom takes of a text, in bytes.
 const maxWeCom = 2048
 
-// weCom is a group robot of WeCom (企业微信). Its messages are plain text: its
-// Markdown cannot be escaped, so that an error could call everybody.
+// weCom is a group robot of WeCom (企业微信). Its messages are plain text, since
+// its Markdown cannot be escaped.
 type weCom struct{ lang string }
 
 func (w weCom) body(msg pluginapi.Message) ([]byte, error) {
 	n := marked(msg, w.lang)
-	n, fits := n.Shrink(func(n notice.Notice) bool { return len(n.Plain("")) <= maxWeCom })
-	text := n.Plain("")
+	n, fits := n.Shrink(func(n notice.Notice) bool { return len(weComText(n)) <= maxWeCom })
+	text := weComText(n)
 	if !fits { // a title and facts of the greatest length
-		text = notice.CutBytes(notice.Notice{Title: n.Title, Facts: n.Facts}.Plain(""), maxWeCom)
+		text = notice.CutBytes(weComText(notice.Notice{Title: n.Title, Facts: n.Facts}), maxWeCom)
 	}
 	return encode(map[string]any{"msgtype": "text", "text": map[string]string{"content": text}})
 }
+
+// weComText makes sure that an error calls nobody, as <@all> would.
+func weComText(n notice.Notice) string { return strings.ReplaceAll(n.Plain(""), "<@", "<\u200b@") }
 
 // weComDialect has the codes that matter to robots. A code that is not here may
 // be gone the next time.
