@@ -63,13 +63,45 @@ func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView,
 	now := time.Now()
 	shown := make([]api.TaskView, len(views))
 	for i, v := range views {
+		if v.Row.Schedule.Trigger != nil { // its settings are told
+			v.Row.Task = withoutSecrets(b.h.redactor, v.Row.Task)
+		}
 		shown[i] = api.NewTaskView(v.Row, now)
+		if shown[i].State == api.TaskPaused && shown[i].NextAt.IsZero() {
+			shown[i].NextAt = b.nextAfterPause(ctx, v.Row)
+		}
 		shown[i].Running = v.Running
 		if inst, ok := last[v.Row.ID]; ok {
 			shown[i].LastID, shown[i].LastStatus, shown[i].LastAt = inst.ID.String(), inst.Status, inst.ScheduledAt
 		}
 	}
 	return shown, nil
+}
+
+// nextAfterPause returns the first due time after a pause that ends by itself,
+// zero if that is not known. It asks no plugin: of a plugin's trigger there are
+// the due times that were fetched ahead.
+func (b backend) nextAfterPause(ctx context.Context, row ax.TaskRow) time.Time {
+	l, until := b.h.live.Load(), row.PausedUntil
+	if until.IsZero() {
+		return time.Time{}
+	}
+	if row.Schedule.Trigger != nil {
+		i := slices.IndexFunc(row.Planned, until.Before)
+		if i < 0 {
+			return time.Time{}
+		}
+		return row.Planned[i]
+	}
+	table, err := b.h.timetable(l.cfg, &row.Task, row.AnchorAt)
+	if err != nil {
+		return time.Time{}
+	}
+	next, err := preview.Next(ctx, table, until, 1)
+	if err != nil || len(next) == 0 {
+		return time.Time{}
+	}
+	return next[0]
 }
 
 func (b backend) Next(ctx context.Context, name string, q api.NextQuery) (api.NextTimes, error) {
@@ -85,7 +117,8 @@ func (b backend) Next(ctx context.Context, name string, q api.NextQuery) (api.Ne
 	if err != nil {
 		return api.NextTimes{}, &api.Unavailable{Reason: err.Error()}
 	}
-	next := api.NextTimes{Task: name}
+	task := withoutSecrets(b.h.redactor, entry.Row.Task)
+	next := api.NextTimes{Task: name, Words: preview.Describe(&task.Schedule, name)}
 	if next.Times, err = preview.Next(ctx, table, q.After, q.N); err != nil {
 		return next, &api.Unavailable{Reason: err.Error()}
 	}

@@ -34,8 +34,17 @@ type Checked struct {
 	dir      string
 }
 
-// Plugins counts the plugins that were found.
-func (c *Checked) Plugins() int { return len(c.plugins.Plugins()) }
+// Plugins counts the plugins that can be used, and those whose file is no good.
+func (c *Checked) Plugins() (usable, refused int) {
+	for _, p := range c.plugins.Plugins() {
+		if p.State == pluginhost.StateRefused {
+			refused++
+		} else {
+			usable++
+		}
+	}
+	return usable, refused
+}
 
 // Close ends the plugins that were started.
 func (c *Checked) Close() {
@@ -72,7 +81,7 @@ func Check(ctx context.Context, path string, out io.Writer) (*Checked, error) {
 		return nil, fmt.Errorf("look at the plugins: %w", err)
 	}
 	c := &Checked{Config: cfg, Triggers: triggers{plugins}, plugins: plugins, redactor: redactor, log: log, dir: dir}
-	c.Faults = cfg.Sort(append(faults, cfg.CheckComponents(catalog{plugins})...))
+	c.Faults = cfg.Sort(append(faults, cfg.CheckComponents(catalog{plugins, cfg.Plugins.Dir})...))
 	return c, nil
 }
 
@@ -141,10 +150,14 @@ func Migrate(ctx context.Context, path, dsn string, dryRun bool, log hclog.Logge
 	return Migration(r), err
 }
 
-// Address returns the http.listen of a configuration.
+// Address returns the http.listen of a configuration, also of one that has faults
+// elsewhere: a host goes on with what it read before them.
 func Address(path string) (string, error) {
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("read configuration: %w", err)
+	}
 	cfg, err := loadConfig(path)
-	if err != nil {
+	if err != nil && (cfg == nil || cfg.HTTP.Listen == "") {
 		return "", err
 	}
 	return cfg.HTTP.Listen, nil

@@ -15,7 +15,7 @@ func (b backend) Plugins(context.Context) ([]api.PluginView, error) {
 	for _, p := range b.h.plugins.Plugins() {
 		v := api.PluginView{
 			Name: p.Name, Version: p.Version, Description: p.Description, Path: p.Path,
-			State: string(p.State), Reason: p.Reason, PID: p.PID, StartedAt: p.StartedAt,
+			State: stateText(p.State), Reason: p.Reason, PID: p.PID, StartedAt: p.StartedAt,
 			Restarts: p.Restarts, Running: p.InFlight, Components: []api.ComponentView{},
 		}
 		for _, c := range p.Components {
@@ -24,6 +24,15 @@ func (b backend) Plugins(context.Context) ([]api.PluginView, error) {
 		views = append(views, v)
 	}
 	return views, nil
+}
+
+// stateText names a state for those who use plugins: one whose process starts
+// when it is first needed is as ready as one whose process runs.
+func stateText(s pluginhost.State) string {
+	if s == pluginhost.StateDiscovered {
+		s = pluginhost.StateReady
+	}
+	return string(s)
 }
 
 func (b backend) ResetPlugin(_ context.Context, name, actor string) error {
@@ -50,6 +59,9 @@ func (b backend) Health(ctx context.Context) api.Health {
 	health.Tasks, health.TasksParked = h.engine.Count()
 	if health.TasksParked > 0 {
 		worsen(api.HealthDegraded, fmt.Sprintf("%d of %d tasks are parked", health.TasksParked, health.Tasks))
+	}
+	if r := h.refused.Load(); r != nil {
+		worsen(api.HealthDegraded, r.String())
 	}
 	for _, p := range h.plugins.Plugins() {
 		health.Plugins++

@@ -76,6 +76,7 @@ type Host struct {
 	loops    sync.WaitGroup
 	reload   sync.Mutex // one reload at a time
 	read     string     // the files as they were when they were read, see filesOf
+	refused  atomic.Pointer[refusal]
 
 	stopOnce sync.Once
 	cleanup  []func() // what Start has done, to be undone in reverse
@@ -258,19 +259,11 @@ func runDir(dataDir string) (string, error) {
 // checkComponents refuses settings that a plugin does not take. A component
 // that is missing may come later: its tasks are parked until then.
 func (h *Host) checkComponents(context.Context) error {
-	return h.refuse(h.live.Load().cfg.CheckComponents(h.catalog()))
-}
-
-func (h *Host) refuse(faults config.Faults) error {
-	for _, f := range faults {
-		if f.Missing {
-			h.log.Warn("waiting for a plugin", "fault", f.String())
-		}
+	warnings, err := splitFaults(h.live.Load().cfg.CheckComponents(h.catalog()))
+	for _, w := range warnings {
+		h.log.Warn(w)
 	}
-	if wrong := faults.Unusable(); len(wrong) > 0 {
-		return wrong
-	}
-	return nil
+	return err
 }
 
 func (h *Host) openEngine(context.Context) error {

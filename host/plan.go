@@ -62,14 +62,15 @@ func (h *Host) liveSide(l *live) preview.Side {
 // fileSide is what the host's own file says now.
 func (h *Host) fileSide(l *live, now time.Time) (preview.Side, []string, error) {
 	cfg, err := loadConfig(h.opts.Config)
+	var waiting []string
 	if err == nil {
 		h.redactor.Set(cfg.Secrets)
-		err = h.refuse(cfg.CheckComponents(h.catalog()))
+		waiting, err = splitFaults(cfg.CheckComponents(h.catalog()))
 	}
 	if err != nil {
 		return preview.Side{}, nil, invalidConfig(err)
 	}
-	warnings := restartNeeded(l.cfg, cfg)
+	warnings := append(restartNeeded(l.cfg, cfg), waiting...)
 	for _, w := range cfg.Warnings {
 		warnings = append(warnings, w.String())
 	}

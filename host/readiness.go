@@ -11,16 +11,19 @@ import (
 )
 
 // catalog is what the configuration's components are checked against.
-func (h *Host) catalog() catalog { return catalog{h.plugins} }
+func (h *Host) catalog() catalog { return catalog{h.plugins, h.live.Load().cfg.Plugins.Dir} }
 
-type catalog struct{ plugins *pluginhost.Host }
+type catalog struct {
+	plugins *pluginhost.Host
+	dir     string // where the plugins are
+}
 
 func (c catalog) Lookup(kind pluginapi.Kind, use string) (json.RawMessage, error) {
 	if kind == pluginapi.KindNotifier && use == logNotifier {
 		return logNotifierSchema, nil
 	}
 	component, err := c.plugins.Lookup(kind, use)
-	return component.Schema, err
+	return component.Schema, c.inFolder(err)
 }
 
 // readiness tells whether tasks can run with the plugins that are there.

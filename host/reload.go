@@ -12,7 +12,8 @@ import (
 // Report says what a reload changed, in numbers of tasks.
 type Report struct {
 	Added, Changed, Removed, Unchanged int
-	// Warnings tell what takes a restart, and what the configuration warns of.
+	// Warnings tell what takes a restart, which components no plugin offers yet,
+	// and what the configuration warns of.
 	Warnings []string
 }
 
@@ -22,10 +23,14 @@ func (h *Host) Reload(ctx context.Context, actor string) (Report, error) {
 	h.reload.Lock()
 	defer h.reload.Unlock()
 	cfg, err := h.loadAgain()
-	if err != nil {
-		return Report{}, err
+	var report Report
+	if err == nil {
+		report, err = h.putInForce(ctx, cfg, actor)
 	}
-	return h.putInForce(ctx, cfg, actor)
+	if ctx.Err() == nil { // else it was not the configuration's fault
+		h.reread(err)
+	}
+	return report, err
 }
 
 // loadAgain reads the configuration; h.reload is held.
@@ -38,11 +43,12 @@ func (h *Host) putInForce(ctx context.Context, cfg *config.Config, actor string)
 	defer release()
 	defer thrifty()()
 	h.redactor.Set(cfg.Secrets)
-	if err := h.refuse(cfg.CheckComponents(h.catalog())); err != nil {
+	waiting, err := splitFaults(cfg.CheckComponents(h.catalog()))
+	if err != nil {
 		return Report{}, err
 	}
 	old := h.live.Load().cfg
-	warnings := restartNeeded(old, cfg)
+	warnings := append(restartNeeded(old, cfg), waiting...)
 	keepFixed(cfg, old)
 	now := time.Now()
 	c, err := h.compare(ctx, cfg, now)

@@ -23,7 +23,7 @@ func (h *Host) Stop(ctx context.Context) {
 	h.stopOnce.Do(func() {
 		grace := h.live.Load().cfg.Executor.Grace
 		running, queued := h.executor.Counts()
-		h.log.Info("host is stopping", "running", running, "queued", queued, "grace", grace)
+		h.log.Info("host is stopping; a second signal (Ctrl-C) ends it at once, and what runs with it", "running", running, "queued", queued, "grace", grace)
 		h.draining.Store(true)
 		h.beat.Drain()
 		close(h.quit)

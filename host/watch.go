@@ -95,6 +95,7 @@ func (h *Host) reloadChanged() {
 	defer h.reload.Unlock()
 	cfg, err := h.loadAgain()
 	if err == nil && cfg.Hash == h.live.Load().cfg.Hash {
+		h.reread(nil)
 		return
 	}
 	if err == nil {
@@ -102,7 +103,8 @@ func (h *Host) reloadChanged() {
 		defer cancel()
 		_, err = h.putInForce(ctx, cfg, "file change")
 	}
+	h.reread(err)
 	if err != nil {
-		h.log.Error("the changed configuration is not put in force", "error", err)
+		h.log.Error("the changed configuration is not put in force, the one before goes on", "error", err)
 	}
 }

@@ -46,13 +46,17 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	}
 	log.SetLevel(hclog.LevelFromString(level))
 	if err := h.Start(ctx); err != nil {
+		if ctx.Err() != nil {
+			log.Info("host stopped before it had started", "error", err)
+			return nil
+		}
 		return err
 	}
 	for {
 		select {
 		case <-hup:
 			if _, err := h.Reload(ctx, "SIGHUP"); err != nil {
-				log.Error("the configuration is not put in force", "error", err)
+				log.Error("the configuration is not put in force, the one before goes on", "error", err)
 			}
 		case <-ctx.Done():
 			h.Stop(context.Background())
@@ -73,8 +77,9 @@ func validate(ctx context.Context, path string) (cli.Report, error) {
 	}
 	defer c.Close()
 	c.CheckSettings(ctx)
+	usable, refused := c.Plugins()
 	return cli.Report{
-		Tasks: len(c.Config.Tasks), Calendars: len(c.Config.Calendars), Plugins: c.Plugins(),
+		Tasks: len(c.Config.Tasks), Calendars: len(c.Config.Calendars), Plugins: usable, Refused: refused,
 		Faults: c.Faults, Warnings: c.Config.Warnings,
 	}, nil
 }

@@ -71,7 +71,7 @@ func (p *program) listenOf(path string) (string, error) {
 		return "", p.withFaults(err)
 	}
 	if listen == "" {
-		return "", usage(fmt.Errorf("http.listen in %s is empty, so its host has no API", path))
+		return "", usage(fmt.Errorf("http.listen in %s is off, so its host has no API", path))
 	}
 	return listen, nil
 }

@@ -22,7 +22,7 @@ type Manual struct {
 
 // Errors of RunNow.
 var (
-	ErrBusy = errors.New("the task runs already, up to its concurrency limit; wait for it, or use force")
+	ErrBusy = errors.New("the task runs already, up to its concurrency limit; wait for it, or start it with --force (in the API: \"force\": true)")
 	ErrFull = errors.New("all workers are busy and the queue is full; try again later")
 )
 

@@ -122,6 +122,6 @@ func (h *Host) watch(ctx context.Context, watcher *fsnotify.Watcher) {
 func warnOpenDir(dir string, log hclog.Logger) {
 	info, err := os.Stat(dir)
 	if err == nil && info.Mode().Perm()&0o022 != 0 {
-		log.Warn("others than its owner may write the plugin directory", "dir", dir, "mode", info.Mode().Perm())
+		log.Warn("others than its owner may write the plugin directory, and so take plugins away; chmod go-w it", "dir", dir, "mode", info.Mode().Perm())
 	}
 }
