@@ -46,7 +46,10 @@ func TestModes(t *testing.T) {
 			if tt.tls != nil {
 				settings["tls"] = tt.tls
 			}
-			n, _ := newTestNotifier(t, settings)
+			n, log := newTestNotifier(t, settings)
+			if unchecked := tt.tls["insecure_skip_verify"] != nil; strings.Contains(log.String(), "is not checked") != unchecked {
+				t.Errorf("log %s", log.String())
+			}
 			err := n.Notify(t.Context(), message())
 			if tt.want == "" {
 				if err != nil || box.one().secure != (tt.client != modeNone) {

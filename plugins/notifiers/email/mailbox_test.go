@@ -49,8 +49,8 @@ type mailbox struct {
 
 // authority is one for certificates of 127.0.0.1.
 type authority struct {
-	file   string // PEM
-	config *tls.Config
+	file, keyFile string // PEM
+	config        *tls.Config
 }
 
 func newAuthority(t *testing.T, names ...string) authority {
@@ -71,11 +71,18 @@ func newAuthority(t *testing.T, names ...string) authority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+	rawKey, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return authority{file, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}}
+	dir := t.TempDir()
+	file, keyFile := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "key.pem")
+	for name, block := range map[string]*pem.Block{file: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: rawKey}} {
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return authority{file, keyFile, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}}
 }
 
 // start serves in the way of a mode. ca may be empty for modeNone.

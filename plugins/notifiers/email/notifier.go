@@ -41,6 +41,9 @@ func newNotifier(cfg settings, env pluginapi.Env, now func() time.Time) (*notifi
 		letters:  letters{addresses, templates, cfg.Lang, now},
 		scrubber: webcall.NewScrubber(secretsOf(&cfg)...), log: env.Log,
 	}
+	if cfg.TLS.InsecureSkipVerify {
+		n.log.Warn("the certificate of the mail server is not checked: anybody on the way can read the mail and the password", "server", cfg.address())
+	}
 	var once sync.Once
 	n.server = server{settings: &cfg, tls: config, warn: func() {
 		if !isLoopback(cfg.Host) {
