@@ -41,9 +41,12 @@ type Attempt struct {
 	Err error
 	// EndedBy says why the run's context had ended before the job returned Err:
 	// timeout, canceled, replaced or drain.
-	EndedBy  string
-	Lines    []Line
-	Dropped  uint64 // lines, because the job was faster than the host
+	EndedBy string
+	Lines   []Line
+	// Dropped lines are missing among Lines, with DroppedBytes of text, because
+	// the host did not take them for too long.
+	Dropped, DroppedBytes uint64
+
 	Progress []Progress
 	Beats    int
 }
@@ -128,6 +131,7 @@ func (a *Attempt) take(event *pb.RunEvent, onLine func(Line)) (err error) {
 	switch e := event.GetEvent().(type) {
 	case *pb.RunEvent_Logs:
 		a.Dropped += e.Logs.GetDropped()
+		a.DroppedBytes += e.Logs.GetDroppedBytes()
 		for _, l := range e.Logs.GetLines() {
 			line := Line{wire.DecodeTime(l.GetAt(), nil), l.GetLevel(), l.GetText()}
 			a.Lines = append(a.Lines, line)

@@ -49,13 +49,13 @@ func (j jobService) Run(in *pb.RunRequest, stream grpc.ServerStreamingServer[pb.
 		return stream.Send(outcomeEvent(&pb.RunOutcome{Problem: EncodeProblem(err)}))
 	}
 	defer j.server.runs.end(in.GetRunId())
+	r := &jobRun{stream: stream, ring: newRing()}
 	// The hard way to end a run is to close its stream.
-	defer context.AfterFunc(stream.Context(), func() { cancel(errHostGone) })()
+	defer context.AfterFunc(stream.Context(), func() { r.abandon(cancel) })()
 
 	if err := stream.Send(&pb.RunEvent{Event: &pb.RunEvent_Accepted{Accepted: &pb.Accepted{}}}); err != nil {
 		return err
 	}
-	r := &jobRun{stream: stream, ring: newRing()}
 	ended := r.start(ctx, job, j.newRun(in, fire, entry, r))
 	return r.pump(ended, cancel)
 }
@@ -81,8 +81,8 @@ func (j jobService) newRun(in *pb.RunRequest, fire pluginapi.Fire, entry *runnin
 	}
 }
 
-// jobRun carries what a job reports to the stream of its call. The job never
-// waits for the host.
+// jobRun carries what a job reports to the stream of its call. For its lines the
+// job may have to wait until the host takes them, see [ring].
 type jobRun struct {
 	stream   grpc.ServerStreamingServer[pb.RunEvent]
 	ring     *ring
@@ -99,11 +99,19 @@ func (r *jobRun) setProgress(done, total int64, message string) {
 	signal(r.ring.wake)
 }
 
+// abandon ends a run whose host is gone.
+func (r *jobRun) abandon(cancel context.CancelCauseFunc) {
+	cancel(errHostGone)
+	r.ring.close()
+}
+
 // start runs the job; the channel gets its outcome, after which no line is
 // added.
 func (r *jobRun) start(ctx context.Context, job pluginapi.Job, run *pluginapi.Run) <-chan *pb.RunOutcome {
 	ended := make(chan *pb.RunOutcome, 1)
+	stopHurry := context.AfterFunc(ctx, r.ring.hurry)
 	go func() {
+		defer stopHurry()
 		var result pluginapi.Result
 		err := error(&ProblemError{Kind: pb.Problem_INTERNAL, Message: "the job ended its goroutine"})
 		defer func() {
@@ -183,7 +191,7 @@ func (r *jobRun) pump(ended <-chan *pb.RunOutcome, cancel context.CancelCauseFun
 			err = r.stream.Send(&pb.RunEvent{Event: &pb.RunEvent_Beat{Beat: &pb.Beat{}}})
 		}
 		if err != nil {
-			cancel(errHostGone)
+			r.abandon(cancel)
 			<-ended
 			return err
 		}
@@ -198,18 +206,24 @@ func (r *jobRun) flush() error {
 				return err
 			}
 		}
-		batch, dropped := r.ring.take()
-		if len(batch) == 0 && dropped == 0 {
+		batch, missing := r.ring.take()
+		if len(batch) == 0 && missing.lines == 0 {
 			return nil
 		}
-		logs := &pb.LogBatch{Lines: make([]*pb.LogLine, len(batch)), Dropped: dropped}
-		for i, l := range batch {
-			logs.Lines[i] = &pb.LogLine{At: EncodeTime(l.at), Level: l.level, Text: validText(l.text)}
-		}
-		if err := r.stream.Send(&pb.RunEvent{Event: &pb.RunEvent_Logs{Logs: logs}}); err != nil {
+		if err := r.stream.Send(&pb.RunEvent{Event: &pb.RunEvent_Logs{Logs: encodeLines(batch, missing)}}); err != nil {
 			return err
 		}
 	}
+}
+
+func encodeLines(batch []line, missing gap) *pb.LogBatch {
+	lines := make([]pb.LogLine, len(batch)) // one allocation for all
+	logs := &pb.LogBatch{Lines: make([]*pb.LogLine, len(batch)), Dropped: missing.lines, DroppedBytes: missing.bytes}
+	for i, l := range batch {
+		lines[i].At, lines[i].Level, lines[i].Text = EncodeTime(l.at), l.level, validText(l.text)
+		logs.Lines[i] = &lines[i]
+	}
+	return logs
 }
 
 func outcomeEvent(outcome *pb.RunOutcome) *pb.RunEvent {

@@ -93,39 +93,6 @@ func TestTenThousandLinesInOrder(t *testing.T) {
 	}
 }
 
-// A host that does not read must not hold the job up; errors outlive a flood.
-func TestFloodNeitherBlocksNorHidesErrors(t *testing.T) {
-	t.Parallel()
-	const n = 200_000
-	flooded := make(chan struct{})
-	j := job(t, func(_ context.Context, run *pluginapi.Run) (pluginapi.Result, error) {
-		run.Log.Info("begin")
-		run.Log.Error("something is wrong")
-		line := []byte(strings.Repeat("x", 200) + "\n")
-		for range n {
-			_, _ = run.Output.Write(line)
-		}
-		run.Log.Error("the end")
-		close(flooded)
-		return pluginapi.Result{}, nil
-	})
-	j.OnLine = func(plugintest.Line) { <-flooded } // the host stops reading at the first line
-	got := j.Run(t.Context(), pluginapi.Fire{})
-	if got.Err != nil {
-		t.Fatal(got.Err)
-	}
-	if len(got.Lines)+int(got.Dropped) != n+3 || got.Dropped == 0 {
-		t.Errorf("%d lines and %d dropped of %d", len(got.Lines), got.Dropped, n+3)
-	}
-	kept := map[string]bool{}
-	for _, l := range got.Lines {
-		kept[l.Text] = true
-	}
-	if !kept["something is wrong"] || !kept["the end"] {
-		t.Error("the flood hid an error")
-	}
-}
-
 func TestSoftCancelKeepsLastLinesAndOutcome(t *testing.T) {
 	t.Parallel()
 	for reason, cause := range map[string]error{
@@ -368,15 +335,4 @@ func TestManyRunsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func BenchmarkRun(b *testing.B) {
-	j := job(b, func(context.Context, *pluginapi.Run) (pluginapi.Result, error) { return pluginapi.Result{}, nil })
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if got := j.Run(b.Context(), pluginapi.Fire{}); got.Err != nil {
-				b.Fatal(got.Err)
-			}
-		}
-	})
 }

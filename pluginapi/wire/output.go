@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -28,18 +29,20 @@ func cutLine(text string, more int) string {
 // lineWriter splits raw output into lines. It implements
 // pluginapi.OutputWriter.
 type lineWriter struct {
-	emit func(text string)
+	emit   func(text string) // may wait for the host
+	closed atomic.Bool
 
 	mu   sync.Mutex
 	part []byte // of the line that has not ended, at most maxLine bytes
 	over int    // bytes of it beyond that
 }
 
-// Write takes output. It never fails.
+// Write takes output. It never fails, but may wait for the host; what comes
+// after Close vanishes.
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for rest := p; len(rest) > 0; {
+	for rest := p; len(rest) > 0 && !w.closed.Load(); {
 		head, tail, ended := bytes.Cut(rest, []byte{'\n'})
 		room := min(maxLine-len(w.part), len(head))
 		w.part = append(w.part, head[:room]...)
@@ -52,8 +55,10 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close emits a last line that has no line feed.
+// Close emits a last line that has no line feed. A Write in progress, of a
+// goroutine that the job left behind, ends early.
 func (w *lineWriter) Close() {
+	w.closed.Store(true)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.part)+w.over > 0 {

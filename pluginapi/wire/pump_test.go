@@ -3,7 +3,10 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,12 +24,16 @@ type eventStream struct {
 	events []*pb.RunEvent
 	at     []time.Duration
 	broken bool
+	pause  func() time.Duration // of each Send, if set
 }
 
 // Send implements grpc.ServerStreamingServer.
 func (s *eventStream) Send(e *pb.RunEvent) error {
 	if s.broken {
 		return errors.New("stream is broken")
+	}
+	if s.pause != nil {
+		time.Sleep(s.pause())
 	}
 	s.events = append(s.events, e)
 	s.at = append(s.at, time.Since(s.begin))
@@ -120,6 +127,57 @@ func TestBrokenStreamWaitsForTheJob(t *testing.T) {
 			t.Errorf("error %v, job ended: %t", err, ended)
 		}
 	})
+}
+
+// Whatever the host's pace, every line arrives or is counted where it is
+// missing, and the job ends in bounded time.
+func TestEveryLineIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		synctest.Test(t, func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 1))
+			stall := []time.Duration{time.Millisecond, time.Second, 3 * stallLimit}[seed%3]
+			pauses := rand.New(rand.NewPCG(seed, 2))
+			stream := &eventStream{pause: func() time.Duration { return time.Duration(pauses.Int64N(int64(stall))) }}
+			var texts []string
+			cancelAt := rnd.IntN(5 * ringLines)
+			err := pumpJob(t, stream, func(_ context.Context, r *jobRun) error {
+				for i := range 5 * ringLines {
+					text := fmt.Sprint(i, strings.Repeat(".", rnd.IntN(300)))
+					texts = append(texts, text)
+					r.line([]string{levelOutput, "info", "error"}[rnd.IntN(3)], text)
+					if i == cancelAt {
+						r.ring.hurry() // as the end of the context does
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			next := 0
+			for _, e := range stream.events {
+				logs := e.GetLogs()
+				var missing gap
+				for range logs.GetDropped() {
+					missing.add(line{text: texts[next]})
+					next++
+				}
+				if missing.bytes != logs.GetDroppedBytes() {
+					t.Fatalf("seed %d: %d bytes are missing before line %d, told are %d", seed, missing.bytes, next, logs.GetDroppedBytes())
+				}
+				for _, l := range logs.GetLines() {
+					if l.GetText() != texts[next] {
+						t.Fatalf("seed %d: line %d is %.10q", seed, next, l.GetText())
+					}
+					next++
+				}
+			}
+			if next != len(texts) {
+				t.Fatalf("seed %d: %d lines of %d are accounted for", seed, next, len(texts))
+			}
+		})
+	}
 }
 
 func TestJobThatEndsItsGoroutine(t *testing.T) {

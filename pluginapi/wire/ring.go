@@ -8,99 +8,155 @@ import (
 // Bounds of what a run's lines may take while the host does not read, and of
 // one batch on the wire.
 const (
-	ringLines  = 16_384
-	ringBytes  = 4 << 20
-	batchLines = 128
-	batchBytes = 1 << 20
+	ringLines  = 8_192
+	ringBytes  = 1 << 20
+	batchLines = 1_024
+	batchBytes = 256 << 10
+	// While lines are being dropped, warnings and errors still find a place in
+	// a reserve.
+	reserveLines = 512
+	reserveBytes = 2 * maxLine
 )
 
-// rank orders lines by how much they matter; the lowest are dropped first.
-type rank int
-
+// How long a job waits when the ring is full and the host takes nothing, before
+// lines are dropped.
 const (
-	rankTrace rank = iota
-	rankDebug
-	rankOutput
-	rankInfo
-	rankWarn
-	rankError
-	rankCount
+	stallLimit = 30 * time.Second
+	// lastWait is for all waits together once the run's context has ended: the
+	// job has to end within its grace.
+	lastWait = 2 * time.Second
 )
 
 // levelOutput is the level of a line of the run's own output.
 const levelOutput = "output"
 
-func rankOf(level string) rank {
-	switch level {
-	case "trace":
-		return rankTrace
-	case "debug":
-		return rankDebug
-	case levelOutput:
-		return rankOutput
-	case "warn":
-		return rankWarn
-	case "error":
-		return rankError
-	}
-	return rankInfo
-}
+// matters reports whether lines of a level may use the reserve.
+func matters(level string) bool { return level == "warn" || level == "error" }
 
 // line is one log line of a run.
 type line struct {
 	at    time.Time
 	level string
 	text  string
-	seq   uint64
+	after gap // what was dropped just before it
 }
 
-// ring holds the lines that are not sent yet. Adding never waits: when the ring
-// is full it drops the oldest line of the lowest rank, and counts it.
+// gap is where lines were dropped.
+type gap struct{ lines, bytes uint64 }
+
+func (g *gap) add(l line) {
+	g.lines++
+	g.bytes += uint64(len(l.text))
+}
+
+// ring holds the lines that are not sent yet, in their order. When it is full,
+// adding waits for the host, which slows the job down to the host's pace. It
+// does not wait for ever: if the host takes nothing for the limit, lines are
+// dropped until it does, and the place where they are missing is kept.
 type ring struct {
-	// wake has a value when lines were added, full when a batch is complete.
+	// wake has a value when there are lines again, full when a batch is complete.
 	wake, full chan struct{}
 
 	mu      sync.Mutex
-	ranks   [rankCount]queue
-	lines   int
+	lines   queue
 	bytes   int
-	seq     uint64
-	dropped uint64 // since the last batch
+	dropped gap           // after the last line
+	room    chan struct{} // closed by the next take; nil if nobody waits
+	stalled time.Time     // when a job began to wait; zero once the host has taken lines
+	limit   time.Duration // of a stall
+	last    bool          // limit is what is left for all stalls together
 	closed  bool
 }
 
 func newRing() *ring {
-	return &ring{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)}
+	return &ring{wake: make(chan struct{}, 1), full: make(chan struct{}, 1), limit: stallLimit}
 }
 
-// add takes a line, unless the ring is closed.
+// add takes a line, and waits until there is room for it. If that takes too
+// long the line is dropped, and if the ring is closed it vanishes.
 func (r *ring) add(l line) {
 	r.mu.Lock()
-	if r.closed {
-		r.mu.Unlock()
-		return
+	defer r.mu.Unlock()
+	if !r.fits(l, 0, 0) {
+		r.await(l)
 	}
-	l.seq = r.seq
-	r.seq++
-	r.ranks[rankOf(l.level)].push(l)
-	r.lines++
+	switch {
+	case r.closed:
+	case r.fits(l, 0, 0), matters(l.level) && r.fits(l, reserveLines, reserveBytes):
+		r.push(l)
+	default:
+		r.dropped.add(l)
+	}
+}
+
+func (r *ring) fits(l line, moreLines, moreBytes int) bool {
+	return r.lines.len() < ringLines+moreLines && r.bytes+len(l.text) <= ringBytes+moreBytes
+}
+
+func (r *ring) push(l line) {
+	l.after, r.dropped = r.dropped, gap{}
+	complete := r.batchComplete()
+	r.lines.push(l)
 	r.bytes += len(l.text)
-	for r.lines > ringLines || r.bytes > ringBytes {
-		r.drop()
+	if r.lines.len() == 1 {
+		signal(r.wake)
 	}
-	full := r.lines >= batchLines
-	r.mu.Unlock()
-	signal(r.wake)
-	if full {
+	if !complete && r.batchComplete() {
 		signal(r.full)
 	}
 }
 
-// close makes later lines vanish: those of goroutines that a job left behind.
+func (r *ring) batchComplete() bool { return r.lines.len() >= batchLines || r.bytes >= batchBytes }
+
+// await unlocks the ring until there is room for l or the wait is over.
+func (r *ring) await(l line) {
+	for !r.closed && !r.fits(l, 0, 0) {
+		if r.stalled.IsZero() {
+			r.stalled = time.Now()
+		}
+		left := time.Until(r.stalled.Add(r.limit))
+		if left <= 0 {
+			return
+		}
+		if r.room == nil {
+			r.room = make(chan struct{})
+		}
+		room := r.room
+		r.mu.Unlock()
+		select {
+		case <-room:
+		case <-time.After(left):
+		}
+		r.mu.Lock()
+	}
+}
+
+// release lets those who wait look again.
+func (r *ring) release() {
+	if r.room != nil {
+		close(r.room)
+		r.room = nil
+	}
+}
+
+// hurry shortens all waits from now on: the run is to end.
+func (r *ring) hurry() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.limit, r.last = lastWait, true
+	if !r.stalled.IsZero() {
+		r.stalled = time.Now()
+	}
+	r.release()
+}
+
+// close makes later lines vanish, and those that wait: of goroutines that a job
+// left behind, or of a run whose host is gone.
 func (r *ring) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
+	r.release()
 }
 
 func signal(ch chan struct{}) {
@@ -110,47 +166,32 @@ func signal(ch chan struct{}) {
 	}
 }
 
-func (r *ring) drop() {
-	for i := range r.ranks {
-		if r.ranks[i].len() > 0 {
-			r.removed(r.ranks[i].pop())
-			r.dropped++
-			return
-		}
-	}
-}
-
-func (r *ring) removed(l line) {
-	r.lines--
-	r.bytes -= len(l.text)
-}
-
-// take removes the next batch, in the order in which its lines were added, and
-// returns how many lines were dropped since the batch before.
-func (r *ring) take() (batch []line, dropped uint64) {
+// take removes the next batch, and tells what was dropped just before it.
+// Nothing is missing within a batch. It is empty if there are no lines.
+func (r *ring) take() (batch []line, missing gap) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	size := 0
-	for r.lines > 0 && len(batch) < batchLines && size < batchBytes {
-		l := r.oldest().pop()
-		r.removed(l)
+	defer r.release()
+	if r.last && !r.stalled.IsZero() {
+		r.limit -= time.Since(r.stalled)
+	}
+	r.stalled = time.Time{}
+	if r.lines.len() == 0 {
+		missing, r.dropped = r.dropped, gap{}
+		return nil, missing
+	}
+	missing = r.lines.first().after
+	batch = make([]line, 0, min(r.lines.len(), batchLines))
+	for size := 0; r.lines.len() > 0 && len(batch) < batchLines && size < batchBytes; {
+		if len(batch) > 0 && r.lines.first().after != (gap{}) {
+			break
+		}
+		l := r.lines.pop()
+		r.bytes -= len(l.text)
 		size += len(l.text)
 		batch = append(batch, l)
 	}
-	dropped, r.dropped = r.dropped, 0
-	return batch, dropped
-}
-
-// oldest returns the rank whose first line was added first.
-func (r *ring) oldest() *queue {
-	var first *queue
-	for i := range r.ranks {
-		q := &r.ranks[i]
-		if q.len() > 0 && (first == nil || q.first().seq < first.first().seq) {
-			first = q
-		}
-	}
-	return first
+	return batch, missing
 }
 
 // queue is a first-in first-out list of lines.

@@ -866,10 +866,13 @@ func (*ReleaseReply) Descriptor() ([]byte, []int) {
 }
 
 type Problem struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          Problem_Kind           `protobuf:"varint,1,opt,name=kind,proto3,enum=ax.plugin.v1.Problem_Kind" json:"kind,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Stack         string                 `protobuf:"bytes,3,opt,name=stack,proto3" json:"stack,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Kind    Problem_Kind           `protobuf:"varint,1,opt,name=kind,proto3,enum=ax.plugin.v1.Problem_Kind" json:"kind,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Stack   string                 `protobuf:"bytes,3,opt,name=stack,proto3" json:"stack,omitempty"`
+	// Of a notifier whose receiver named a time to wait: microseconds from now.
+	// A host that knows better may wait longer. 0: none was named.
+	RetryAfter    int64 `protobuf:"varint,4,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -923,6 +926,13 @@ func (x *Problem) GetStack() string {
 		return x.Stack
 	}
 	return ""
+}
+
+func (x *Problem) GetRetryAfter() int64 {
+	if x != nil {
+		return x.RetryAfter
+	}
+	return 0
 }
 
 type NextRequest struct {
@@ -1526,9 +1536,12 @@ func (*Accepted) Descriptor() ([]byte, []int) {
 }
 
 type LogBatch struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Lines         []*LogLine             `protobuf:"bytes,1,rep,name=lines,proto3" json:"lines,omitempty"`
-	Dropped       uint64                 `protobuf:"varint,2,opt,name=dropped,proto3" json:"dropped,omitempty"` // lines dropped since the batch before
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Lines []*LogLine             `protobuf:"bytes,1,rep,name=lines,proto3" json:"lines,omitempty"`
+	// Lines dropped since the batch before, thus just before these, and the bytes
+	// of their texts.
+	Dropped       uint64 `protobuf:"varint,2,opt,name=dropped,proto3" json:"dropped,omitempty"`
+	DroppedBytes  uint64 `protobuf:"varint,3,opt,name=dropped_bytes,json=droppedBytes,proto3" json:"dropped_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1573,6 +1586,13 @@ func (x *LogBatch) GetLines() []*LogLine {
 func (x *LogBatch) GetDropped() uint64 {
 	if x != nil {
 		return x.Dropped
+	}
+	return 0
+}
+
+func (x *LogBatch) GetDroppedBytes() uint64 {
+	if x != nil {
+		return x.DroppedBytes
 	}
 	return 0
 }
@@ -2271,11 +2291,13 @@ const file_ax_plugin_v1_plugin_proto_rawDesc = "" +
 	"\aproblem\x18\x02 \x01(\v2\x15.ax.plugin.v1.ProblemR\aproblem\"+\n" +
 	"\x0eReleaseRequest\x12\x19\n" +
 	"\bspec_ids\x18\x01 \x03(\tR\aspecIds\"\x0e\n" +
-	"\fReleaseReply\"\xd2\x01\n" +
+	"\fReleaseReply\"\xf3\x01\n" +
 	"\aProblem\x12.\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1a.ax.plugin.v1.Problem.KindR\x04kind\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x14\n" +
-	"\x05stack\x18\x03 \x01(\tR\x05stack\"g\n" +
+	"\x05stack\x18\x03 \x01(\tR\x05stack\x12\x1f\n" +
+	"\vretry_after\x18\x04 \x01(\x03R\n" +
+	"retryAfter\"g\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\v\n" +
 	"\aINVALID\x10\x01\x12\r\n" +
@@ -2328,10 +2350,11 @@ const file_ax_plugin_v1_plugin_proto_rawDesc = "" +
 	"\aoutcome\x18\x05 \x01(\v2\x18.ax.plugin.v1.RunOutcomeH\x00R\aoutcomeB\a\n" +
 	"\x05event\"\n" +
 	"\n" +
-	"\bAccepted\"Q\n" +
+	"\bAccepted\"v\n" +
 	"\bLogBatch\x12+\n" +
 	"\x05lines\x18\x01 \x03(\v2\x15.ax.plugin.v1.LogLineR\x05lines\x12\x18\n" +
-	"\adropped\x18\x02 \x01(\x04R\adropped\"C\n" +
+	"\adropped\x18\x02 \x01(\x04R\adropped\x12#\n" +
+	"\rdropped_bytes\x18\x03 \x01(\x04R\fdroppedBytes\"C\n" +
 	"\aLogLine\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\tR\x05level\x12\x12\n" +
