@@ -57,7 +57,7 @@ func layers() []layer {
 		{name: "host", packages: []string{"host"}, may: []string{"L0", "L1", "L2", "L3", "preview", "L4", "author", "wire", "holidays"}},
 		{name: "program", packages: []string{"host/cmd/ax"}, may: []string{"host", "command line", "L1"}},
 		{
-			name: "test kit", packages: []string{"host/internal/store/storetest", "host/internal/api/apitest"},
+			name: "test kit", packages: []string{"host/internal/store/mysqltest", "host/internal/store/storetest", "host/internal/api/apitest"},
 			may: []string{"L0", "L2", "preview", "L4", "author"},
 		},
 		// Measurements run the program from outside.

@@ -6,9 +6,16 @@
 // puts the configured prefix in its place.
 package schema
 
-import "embed"
+import (
+	"embed"
+)
 
-// Files holds the folder sqlite with files named NNNN_what.sql.
+// Files holds the folders sqlite and mysql with files named NNNN_what.sql.
 //
-//go:embed sqlite/*.sql
+//go:embed sqlite/*.sql mysql/0*.sql
 var Files embed.FS
+
+// Grants makes the accounts of a MySQL server; its comments say how.
+//
+//go:embed mysql/grants.sql
+var Grants string

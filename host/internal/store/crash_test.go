@@ -12,6 +12,7 @@ import (
 
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/store"
+	"github.com/axsched/ax/host/internal/store/mysqltest"
 	"github.com/axsched/ax/host/internal/store/storetest"
 )
 
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(migratePath) != "":
 		migrateOnce(os.Getenv(migratePath))
 	default:
-		os.Exit(m.Run())
+		os.Exit(mysqltest.Main(m))
 	}
 }
 

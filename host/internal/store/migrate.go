@@ -47,11 +47,10 @@ const createVersions = `CREATE TABLE ax_schema (
   applied_at BIGINT       NOT NULL
 )`
 
-// Migrate brings the schema to the newest version. Each file runs in a
-// transaction of its own together with its row in ax_schema, so a call that was
-// cut short is resumed by the next, and of two calls at once one waits and then
-// finds nothing left to do. It refuses with ErrSchemaNew or ErrSchemaChanged
-// before it changes anything.
+// Migrate brings the schema to the newest version. A call that was cut short is
+// resumed by the next, and of two calls at once one waits and then finds nothing
+// left to do. It refuses with ErrSchemaNew or ErrSchemaChanged before it changes
+// anything. With nothing left to do it needs no right to change the schema.
 func (s *Store) Migrate(ctx context.Context) (MigrateReport, error) {
 	files, err := s.dialect.migrations()
 	if err != nil {
@@ -61,20 +60,16 @@ func (s *Store) Migrate(ctx context.Context) (MigrateReport, error) {
 }
 
 func (s *Store) migrate(ctx context.Context, files fs.FS) (MigrateReport, error) {
+	if s.writeDB == nil {
+		return MigrateReport{}, fmt.Errorf("migrate: %w", ErrReadOnly)
+	}
 	known, err := readMigrations(files)
 	if err != nil {
 		return MigrateReport{}, fmt.Errorf("migrate: %w", err)
 	}
-	report := MigrateReport{From: -1}
-	for done := false; !done; {
-		err := s.writeTx(ctx, "migrate", func(tx *sql.Tx) error {
-			var err error
-			done, err = s.migrateStep(ctx, tx, known, &report)
-			return err
-		})
-		if err != nil {
-			return report, err
-		}
+	report, err := s.dialect.migrate(ctx, s, known)
+	if err != nil {
+		return report, s.wrap("migrate", err)
 	}
 	for _, name := range report.Applied {
 		s.log.Info("schema migrated", "file", name, "version", report.To)
@@ -82,35 +77,55 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (MigrateReport, error)
 	return report, nil
 }
 
-// migrateStep applies the first missing file and tells whether none is left.
-func (s *Store) migrateStep(ctx context.Context, tx *sql.Tx, known []migration, report *MigrateReport) (done bool, err error) {
-	have, err := s.checkApplied(ctx, tx, known)
+// migrateInTransactions is for databases whose transactions hold changes of the
+// schema. Each file runs in one together with its row in ax_schema.
+func (s *Store) migrateInTransactions(ctx context.Context, known []migration) (MigrateReport, error) {
+	report := MigrateReport{From: -1}
+	for {
+		var have int
+		var applied string
+		err := s.tryTx(ctx, func(tx *sql.Tx) (err error) {
+			have, applied, err = s.migrateStep(ctx, tx, known)
+			return err
+		})
+		if err != nil {
+			return report, err
+		}
+		if report.From < 0 {
+			report.From = have
+		}
+		if report.To = have; applied == "" {
+			return report, nil
+		}
+		report.To++
+		report.Applied = append(report.Applied, applied)
+	}
+}
+
+// migrateStep applies the first missing file. It returns the version before and
+// the name of the file, which is empty if none was missing.
+func (s *Store) migrateStep(ctx context.Context, tx *sql.Tx, known []migration) (have int, applied string, err error) {
+	have, err = s.checkApplied(ctx, tx, known)
 	if err != nil && !errors.Is(err, ErrSchemaOld) {
-		return false, err
+		return have, "", err
 	}
-	if report.From < 0 {
-		report.From = have
-	}
-	report.To = have
 	if have == len(known) {
-		return true, nil
+		return have, "", nil
 	}
 	m := known[have]
 	if have == 0 {
 		if _, err := tx.ExecContext(ctx, s.sql(createVersions)); err != nil {
-			return false, fmt.Errorf("make the table of versions: %w", err)
+			return have, "", fmt.Errorf("make the table of versions: %w", err)
 		}
 	}
 	for _, stmt := range statements(m.text) {
 		if _, err := tx.ExecContext(ctx, s.sql(stmt)); err != nil {
-			return false, fmt.Errorf("%s: %w", m.name, err)
+			return have, "", fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
 	_, err = tx.ExecContext(ctx, s.sql("INSERT INTO ax_schema (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)"),
 		m.version, m.name, m.checksum, time.Now().UnixMicro())
-	report.To = m.version
-	report.Applied = append(report.Applied, m.name)
-	return false, err
+	return have, m.name, err
 }
 
 // PendingMigrations tells what Migrate would do, and changes nothing.
@@ -176,7 +191,7 @@ func (s *Store) appliedMigrations(ctx context.Context, q queryer) ([]migration, 
 	if err != nil || !there {
 		return nil, err
 	}
-	rows, err := q.QueryContext(ctx, s.sql("SELECT version, name, checksum FROM ax_schema ORDER BY version"))
+	rows, err := q.QueryContext(ctx, s.sql("SELECT version, name, checksum FROM ax_schema WHERE applied_at > 0 ORDER BY version"))
 	if err != nil {
 		return nil, err
 	}
@@ -222,9 +237,18 @@ func readMigrations(files fs.FS) ([]migration, error) {
 func statements(text string) []string {
 	var all []string
 	for part := range strings.SplitSeq(text, ";\n") {
-		if part = strings.TrimSpace(part); part != "" {
+		if part = strings.TrimSpace(part); !onlyComments(part) {
 			all = append(all, part)
 		}
 	}
 	return all
+}
+
+func onlyComments(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+			return false
+		}
+	}
+	return true
 }

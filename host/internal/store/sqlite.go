@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	sqlite3driver "modernc.org/sqlite"
@@ -21,45 +22,44 @@ import (
 // sqlite is the dialect of a database in a local file. It has one connection
 // for writing, since SQLite has one writer at a time and a queue in front of it
 // waits more fairly than its busy handler, and a few for reading.
-type sqlite struct{}
+type sqlite struct{ path string }
 
 // openWait bounds how long Open waits for another process that is just
 // changing the file to WAL; SQLite does not wait for that lock by itself.
 const openWait = 5 * time.Second
 
-func (d sqlite) open(ctx context.Context, path string, o Options) (write, read *sql.DB, err error) {
+func (d sqlite) open(ctx context.Context, o Options) (p pools, err error) {
+	path := d.path
 	if err := d.prepareFile(path, o); err != nil {
-		return nil, nil, err
+		return p, err
 	}
 	if note := networkFilesystem(filepath.Dir(path)); note != "" {
 		o.Log.Warn("the database is on a network filesystem; SQLite needs a local disk, or it may be damaged",
 			"path", path, "filesystem", note)
 	}
 	if !o.ReadOnly {
-		write, err = d.connect(ctx, path, url.Values{"_txlock": {"immediate"}, "_pragma": {
+		p.writeDB, err = d.connect(ctx, path, url.Values{"_txlock": {"immediate"}, "_pragma": {
 			"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 			"journal_size_limit(67108864)", // 64 MB: a burst does not keep its disk space
 			"cache_size(-16000)",           // 16 MB: the index of due times is hit at random
 		}})
 		if err != nil {
-			return nil, nil, err
+			return p, err
 		}
-		write.SetMaxOpenConns(1)
-		write.SetMaxIdleConns(1)
+		p.writeDB.SetMaxOpenConns(1)
+		p.writeDB.SetMaxIdleConns(1)
+		p.beatDB = p.writeDB
 	}
-	read, err = d.connect(ctx, path, url.Values{"mode": {"ro"}, "_pragma": {
+	p.readDB, err = d.connect(ctx, path, url.Values{"mode": {"ro"}, "_pragma": {
 		"busy_timeout(5000)", "query_only(1)",
 	}})
 	if err != nil {
-		if write != nil {
-			write.Close()
-		}
-		return nil, nil, err
+		return pools{}, errors.Join(err, p.close())
 	}
 	readers := max(4, runtime.GOMAXPROCS(0))
-	read.SetMaxOpenConns(readers)
-	read.SetMaxIdleConns(readers)
-	return write, read, nil
+	p.readDB.SetMaxOpenConns(readers)
+	p.readDB.SetMaxIdleConns(readers)
+	return p, nil
 }
 
 // prepareFile turns the usual troubles with the path into plain words, and makes
@@ -129,11 +129,11 @@ func (d sqlite) connect(ctx context.Context, path string, params url.Values) (*s
 		time.Sleep(20 * time.Millisecond)
 	}
 	db.Close()
-	return nil, fmt.Errorf("open database %s: %w", path, explain(err))
+	return nil, fmt.Errorf("open database %s: %w", path, d.explain(err))
 }
 
 // explain puts a plain sentence before the errors people meet at start.
-func explain(err error) error {
+func (sqlite) explain(err error) error {
 	switch code(err) {
 	case sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("the file is not an SQLite database: %w", err)
@@ -151,12 +151,32 @@ func explain(err error) error {
 
 func (sqlite) migrations() (fs.FS, error) { return fs.Sub(schema.Files, "sqlite") }
 
-// txOptions are none: isolation is serializable, and _txlock makes every
-// transaction of the writing pool an immediate one.
-func (sqlite) txOptions() *sql.TxOptions { return nil }
+// migrate applies each file in a transaction of its own, which excludes all
+// other writers. Isolation is serializable, and _txlock makes every transaction
+// of the writing pool an immediate one.
+func (sqlite) migrate(ctx context.Context, s *Store, known []migration) (MigrateReport, error) {
+	return s.migrateInTransactions(ctx, known)
+}
 
 // now is the clock of this process: the database lives in it.
 func (sqlite) now(context.Context, *sql.DB) (time.Time, error) { return time.Now().UTC(), nil }
+
+func (sqlite) stamp(ctx context.Context, db *sql.DB, text string, args ...any) (time.Time, int64, error) {
+	now := time.Now().UTC()
+	res, err := db.ExecContext(ctx, strings.Replace(text, "@now", "?", 1), append([]any{now.UnixMicro()}, args...)...)
+	if err != nil {
+		return now, 0, err
+	}
+	n, err := res.RowsAffected()
+	return now, n, err
+}
+
+func (sqlite) forUpdate() string { return "" }
+func (sqlite) prepares() bool    { return true }
+
+func (sqlite) maintainPartitions(context.Context, *Store, PartitionParams) (PartitionReport, error) {
+	return PartitionReport{}, nil
+}
 
 func (sqlite) tableExists(ctx context.Context, q queryer, name string) (bool, error) {
 	var n int
@@ -178,6 +198,12 @@ func (sqlite) transient(err error) bool {
 	}
 	return false
 }
+
+// A transaction of SQLite is over when COMMIT has answered, within this process,
+// and writers wait for one another.
+func (sqlite) collided(error) bool { return false }
+func (sqlite) unsure(error) bool   { return false }
+func (sqlite) stale(error) bool    { return false }
 
 // code returns the primary result code, 0 if the error is not SQLite's.
 func code(err error) int {

@@ -37,7 +37,8 @@ const DefaultPrefix = "ax_"
 
 // Options say which database to open and how.
 type Options struct {
-	// DSN is "sqlite:PATH".
+	// DSN is "sqlite:PATH" or "mysql://USER:PASSWORD@HOST:PORT/DATABASE"; see
+	// newMySQL for more.
 	DSN string
 	// Prefix begins the names of the tables, DefaultPrefix if empty.
 	Prefix string
@@ -51,6 +52,9 @@ type Options struct {
 	// MaxBatch bounds the changes in one transaction, 0 = 1,000; Buffer those
 	// that wait for theirs, 0 = 8,192.
 	MaxBatch, Buffer int
+	// PartitionDays is how many days ahead Migrate makes partitions for where
+	// tables have them, 0 = 30.
+	PartitionDays int
 }
 
 // Store is an open database. All methods are safe for concurrent use.
@@ -58,8 +62,8 @@ type Store struct {
 	dialect dialect
 	prefix  string
 	log     hclog.Logger
-	writeDB *sql.DB // nil if read-only
-	readDB  *sql.DB
+	pools
+	options Options
 	writer  *writer // nil if read-only
 }
 
@@ -72,12 +76,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if !prefixPattern.MatchString(o.Prefix) {
 		return nil, fmt.Errorf("table prefix %q: expected small letters, digits and _, beginning with a letter, at most 32", o.Prefix)
 	}
-	d, path, err := dialectOf(o.DSN)
+	d, err := dialectOf(o.DSN)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dialect: d, prefix: o.Prefix, log: o.Log}
-	if s.writeDB, s.readDB, err = d.open(ctx, path, o); err != nil {
+	s := &Store{dialect: d, prefix: o.Prefix, log: o.Log, options: o}
+	if s.pools, err = d.open(ctx, o); err != nil {
 		return nil, err
 	}
 	if s.writeDB != nil {
@@ -103,18 +107,19 @@ func (o Options) withDefaults() Options {
 	if o.Buffer == 0 {
 		o.Buffer = 8192
 	}
+	if o.PartitionDays == 0 {
+		o.PartitionDays = defaultAhead
+	}
 	return o
 }
 
 // Close waits until every change submitted before is written or answered, for
 // RetryFor at most, and closes the database. A second call does nothing.
 func (s *Store) Close() error {
-	var errs []error
 	if s.writer != nil {
 		s.writer.close()
-		errs = append(errs, s.writeDB.Close())
 	}
-	return errors.Join(append(errs, s.readDB.Close())...)
+	return s.pools.close()
 }
 
 // Now returns the time by the clock of the database, which is the clock that
@@ -137,24 +142,64 @@ func (s *Store) query(ctx context.Context, text string, args ...any) (*sql.Rows,
 	return s.readDB.QueryContext(ctx, s.sql(text), args...)
 }
 
-// writeTx runs f in a transaction on the writing connection. f's error rolls
-// it back.
+// collisions is how often a transaction is tried that others get in the way of.
+const collisions = 5
+
+// writeTx runs f in a transaction for writing. f's error rolls it back. If other
+// transactions get in the way f is called again: it must not rest on what an
+// earlier call has left. An error that is ErrUnavailable does not say that
+// nothing was written: the answer to COMMIT may have been lost.
 func (s *Store) writeTx(ctx context.Context, what string, f func(*sql.Tx) error) error {
 	if s.writeDB == nil {
 		return fmt.Errorf("%s: %w", what, ErrReadOnly)
 	}
-	tx, err := s.writeDB.BeginTx(ctx, s.dialect.txOptions())
+	var err error
+	for n := range collisions {
+		err = s.tryTx(ctx, f)
+		if err == nil || !s.dialect.collided(err) || sleep(ctx, time.Duration(n)*firstBackoff) != nil {
+			break
+		}
+	}
+	if s.dialect.stale(err) {
+		s.reconnect()
+	}
+	return s.wrap(what, err)
+}
+
+func (s *Store) tryTx(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.writeDB.BeginTx(ctx, nil)
 	if err != nil {
-		return s.wrap(what, err)
+		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a Commit it says only that
 	if err := f(tx); err != nil {
 		if ctx.Err() != nil { // err may tell of a statement that was closed upon that
 			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
-		return s.wrap(what, err)
+		return err
 	}
-	return s.wrap(what, tx.Commit())
+	return tx.Commit()
+}
+
+// reconnect closes the idle connections for writing, so that the next ones are
+// made anew and may lead to another server.
+func (s *Store) reconnect() {
+	for _, db := range []*sql.DB{s.writeDB, s.beatDB} {
+		db.SetMaxIdleConns(-1)
+		db.SetMaxIdleConns(idleConns)
+	}
+}
+
+// sleep waits, and returns the error of ctx if that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }
 
 // exec runs one statement in a transaction of its own and returns the number
@@ -189,7 +234,7 @@ func (s *Store) wrap(what string, err error) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("%s: %w", what, ErrNotFound)
 	case s.dialect.transient(err):
-		return fmt.Errorf("%s: %w: %w", what, ErrUnavailable, err)
+		return fmt.Errorf("%s: %w: %w", what, ErrUnavailable, s.dialect.explain(err))
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return fmt.Errorf("%s: %w", what, s.dialect.explain(err))
 }

@@ -149,10 +149,12 @@ func planArgs(p *ax.Plan) []any {
 	}
 }
 
+// updateInstance names the due time too, which never changes: tables may have
+// partitions by it.
 const updateInstance = `UPDATE ax_instance SET status = ?, attempt = ?, fence = ?, owner = ?, node = ?, reason = ?,
   params = ?, params_bound = ?, started_at = ?, ended_at = ?, retry_at = ?,
   deferred = ?, callback_hash = ?, deadline_at = ?, message = ?, error = ?, data = ?
-  WHERE id = ? AND status = ? AND fence = ?`
+  WHERE id = ? AND scheduled_at = ? AND status = ? AND fence = ?`
 
 func moveArgs(m *ax.Move) []any {
 	n := &m.New
@@ -160,6 +162,6 @@ func moveArgs(m *ax.Move) []any {
 		string(n.Status), n.Attempt, n.Fence, n.Owner, n.Node, Cut(n.Reason, MaxMessage),
 		jsonText(n.Params), flag(n.ParamsBound), micros(n.StartedAt), micros(n.EndedAt), micros(n.RetryAt),
 		flag(n.Deferred), n.CallbackHash, micros(n.DeadlineAt), Cut(n.Message, MaxMessage), Cut(n.Error, MaxError), jsonText(cutJSON(n.Data, MaxData)),
-		int64(n.ID), string(m.From), m.Fence,
+		int64(n.ID), micros(n.ScheduledAt), string(m.From), m.Fence,
 	}
 }

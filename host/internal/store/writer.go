@@ -32,7 +32,7 @@ func newWriter(s *Store, o Options) *writer {
 	return &writer{
 		store: s, log: o.Log, queue: make(chan parcel, o.Buffer),
 		maxBatch: o.MaxBatch, retryFor: o.RetryFor,
-		stmts: writerStmts{store: s}, done: make(chan struct{}),
+		stmts: newWriterStmts(s), done: make(chan struct{}),
 	}
 }
 
@@ -172,7 +172,7 @@ func (w *writer) transaction(batch []*item, apart bool) error {
 	if err := w.stmts.prepare(ctx); err != nil {
 		return err
 	}
-	tx, err := w.store.writeDB.BeginTx(ctx, w.store.dialect.txOptions())
+	tx, err := w.store.writeDB.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

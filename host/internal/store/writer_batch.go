@@ -173,15 +173,23 @@ func (b *batchTx) insert(ctx context.Context, first writerStmt, rows [][]any) er
 
 // exec runs a statement and reports whether it matched any row.
 func (b *batchTx) exec(ctx context.Context, stmt writerStmt, args []any) (bool, error) {
-	if b.inTx[stmt] == nil {
-		b.inTx[stmt] = b.tx.StmtContext(ctx, b.stmts.stmts[stmt])
-	}
-	res, err := b.inTx[stmt].ExecContext(ctx, args...)
+	res, err := b.result(ctx, stmt, args)
 	if err != nil {
 		return false, err
 	}
 	n, err := res.RowsAffected()
 	return n > 0, err
+}
+
+func (b *batchTx) result(ctx context.Context, stmt writerStmt, args []any) (sql.Result, error) {
+	prepared := b.stmts.stmts[stmt]
+	if prepared == nil {
+		return b.tx.ExecContext(ctx, b.stmts.texts[stmt], args...)
+	}
+	if b.inTx[stmt] == nil {
+		b.inTx[stmt] = b.tx.StmtContext(ctx, prepared)
+	}
+	return b.inTx[stmt].ExecContext(ctx, args...)
 }
 
 // explain turns a violated key into ErrDuplicate if it is that of the due time;

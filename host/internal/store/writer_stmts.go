@@ -22,11 +22,20 @@ const (
 	stmtCount     = stmtEvents + writerStmt(len(rowCounts))
 )
 
-// writerStmts prepares the statements of the writer once.
+// writerStmts keeps the statements of the writer, prepared once where that pays.
 type writerStmts struct {
 	store *Store
+	texts [stmtCount]string
 	ready bool
 	stmts [stmtCount]*sql.Stmt
+}
+
+func newWriterStmts(s *Store) writerStmts {
+	p := writerStmts{store: s, texts: writerTexts(), ready: !s.dialect.prepares()}
+	for i := range p.texts {
+		p.texts[i] = s.sql(p.texts[i])
+	}
+	return p
 }
 
 // prepare must not be called inside a transaction: the only connection would
@@ -35,11 +44,11 @@ func (p *writerStmts) prepare(ctx context.Context) error {
 	if p.ready {
 		return nil
 	}
-	for i, text := range writerTexts() {
+	for i, text := range p.texts {
 		if p.stmts[i] != nil {
 			continue
 		}
-		stmt, err := p.store.writeDB.PrepareContext(ctx, p.store.sql(text))
+		stmt, err := p.store.writeDB.PrepareContext(ctx, text)
 		if err != nil {
 			return err
 		}
