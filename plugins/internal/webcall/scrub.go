@@ -70,7 +70,9 @@ func CredentialsIn(u *url.URL) []string {
 		secrets = append(secrets, BasicSecrets(u.User.Username(), password)...)
 	}
 	for _, values := range u.Query() {
-		secrets = append(secrets, values...)
+		for _, value := range values {
+			secrets = append(secrets, value, url.QueryEscape(value))
+		}
 	}
 	return secrets
 }

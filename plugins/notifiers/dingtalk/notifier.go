@@ -40,13 +40,12 @@ func (s *sender) newNotifier(cfg settings, _ pluginapi.Env) (pluginapi.Notifier,
 	if err != nil {
 		return nil, err
 	}
-	secrets := append(webcall.CredentialsIn(target), cfg.Secret)
 	return &notifier{
 		sender: s, cfg: &cfg, url: target, layout: layout{&cfg, link},
 		pace: s.paces.Of(cmp.Or(target.Query().Get("access_token"), cfg.URL)),
 		client: webcall.Client{
-			HTTP:     &http.Client{Transport: s.transport, CheckRedirect: webcall.NoRedirects},
-			Scrubber: webcall.NewScrubber(secrets...), Timeout: cfg.Timeout.Std(), MaxAnswer: maxAnswer,
+			HTTP:    &http.Client{Transport: s.transport, CheckRedirect: webcall.NoRedirects},
+			Timeout: cfg.Timeout.Std(), MaxAnswer: maxAnswer,
 		},
 	}, nil
 }
@@ -58,7 +57,7 @@ type notifier struct {
 	url    *url.URL
 	layout layout
 	pace   *notice.Pace
-	client webcall.Client
+	client webcall.Client // its scrubber is that of a request
 }
 
 // Notify implements pluginapi.Notifier. It keeps the robot's pace: it waits for
@@ -82,13 +81,17 @@ func (n *notifier) Notify(ctx context.Context, msg pluginapi.Message) error {
 
 // send posts a body and understands the answer.
 func (n *notifier) send(ctx context.Context, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.signedURL(), bytes.NewReader(body))
+	target := n.signedURL()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(body))
 	if err != nil {
 		return webcall.Cause(err)
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("User-Agent", "ax-dingtalk/"+version)
-	answer, err := n.client.Exchange(ctx, req)
+	client := n.client
+	secrets := append(webcall.CredentialsIn(n.url), webcall.CredentialsIn(target)...)
+	client.Scrubber = webcall.NewScrubber(append(secrets, n.cfg.Secret)...)
+	answer, err := client.Exchange(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -96,9 +99,9 @@ func (n *notifier) send(ctx context.Context, body []byte) error {
 }
 
 // signedURL is the URL with a signature of the present time.
-func (n *notifier) signedURL() string {
+func (n *notifier) signedURL() *url.URL {
 	if n.cfg.Secret == "" {
-		return n.url.String()
+		return n.url
 	}
 	stamp := strconv.FormatInt(n.now().UnixMilli(), 10)
 	query := n.url.Query()
@@ -106,7 +109,7 @@ func (n *notifier) signedURL() string {
 	query.Set("sign", sign(n.cfg.Secret, stamp))
 	signed := *n.url
 	signed.RawQuery = query.Encode()
-	return signed.String()
+	return &signed
 }
 
 // sign is the signature of a time in milliseconds as DingTalk defines it: the

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -240,28 +239,6 @@ func TestRetryAfterOfHTTP(t *testing.T) {
 			t.Errorf("%d calls", calls)
 		}
 	})
-}
-
-// Neither the token nor the key show up in errors, even if DingTalk quotes them.
-func TestSecretsAreNeverShown(t *testing.T) {
-	t.Parallel()
-	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"errcode":310000,"errmsg":"%s of %s, key %s"}`, r.URL.Query().Get("access_token"), r.RequestURI, secret)
-	}))
-	t.Cleanup(echo.Close)
-	hangup := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-	t.Cleanup(hangup.Close)
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	for name, base := range map[string]string{"echo": echo.URL, "hangs up": hangup.URL, "nobody": gone.URL} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			err := newNotifier(t, base+"/robot/send?access_token="+token, map[string]any{"secret": secret}).Notify(t.Context(), message())
-			if err == nil || !strings.HasPrefix(err.Error(), "POST "+base+": ") || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), url.QueryEscape(token)) {
-				t.Errorf("error %v", err)
-			}
-		})
-	}
 }
 
 func TestTimeout(t *testing.T) {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/slack-go/slack"
 
@@ -41,10 +43,13 @@ func (h *hook) Notify(ctx context.Context, msg pluginapi.Message) error {
 	if err != nil {
 		return h.named(err)
 	}
-	if answer.StatusCode == http.StatusOK {
-		return nil // delivered, whatever became of the rest of the answer
+	switch {
+	case answer.StatusCode != http.StatusOK:
+		return h.named(h.status(answer))
+	case strings.HasPrefix(strings.TrimSpace(answer.Text), "<"): // of a proxy that wants a login
+		return h.named(errors.New("the answer is a web page, not that of a webhook"))
 	}
-	return h.named(h.status(answer))
+	return nil // delivered, whatever became of the rest of the answer
 }
 
 // status explains an unwelcome status with the first line of the answer, which
