@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/axsched/ax/host/internal/config"
 )
@@ -50,12 +49,8 @@ func (h *Host) putInForce(ctx context.Context, cfg *config.Config, actor string)
 	old := h.live.Load().cfg
 	warnings := append(restartNeeded(old, cfg), waiting...)
 	keepFixed(cfg, old)
-	now := time.Now()
-	c, err := h.compare(ctx, cfg, now)
+	c, err := h.define(ctx, cfg, actor, true)
 	if err != nil {
-		return Report{}, err
-	}
-	if err := h.write(ctx, cfg, c, actor, now); err != nil {
 		return Report{}, err
 	}
 	h.setLive(cfg, c.entries)

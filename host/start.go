@@ -57,11 +57,8 @@ func loadConfig(path string) (*config.Config, error) {
 func (h *Host) startEngine(ctx context.Context) error {
 	now := time.Now()
 	cfg := h.live.Load().cfg
-	c, err := h.compare(ctx, cfg, now)
+	c, err := h.define(ctx, cfg, "config", false)
 	if err != nil {
-		return err
-	}
-	if err := h.write(ctx, cfg, c, "config", now); err != nil {
 		return err
 	}
 	h.setLive(cfg, c.entries)

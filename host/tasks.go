@@ -32,6 +32,10 @@ type changes struct {
 	remove  []ax.TaskID
 	added   int
 	changed int
+	// seen is when tasks were due next whose plan is replaced or that are removed,
+	// and reached those of them that were due by then and have no row for it yet.
+	seen    map[ax.TaskID]time.Time
+	reached []*ax.TaskRow
 }
 
 // compare makes all that the engine and the store need of a configuration,
@@ -45,7 +49,7 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 	for i := range rows {
 		known[rows[i].ID] = &rows[i]
 	}
-	c := &changes{entries: make([]engine.Entry, 0, len(cfg.Tasks))}
+	c := &changes{entries: make([]engine.Entry, 0, len(cfg.Tasks)), seen: map[ax.TaskID]time.Time{}}
 	for i := range cfg.Tasks {
 		task := &cfg.Tasks[i]
 		row := known[task.ID]
@@ -54,8 +58,9 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 			return nil, fmt.Errorf("task %q: %w", task.Name, err)
 		}
 	}
-	for id := range known {
+	for id, row := range known {
 		c.remove = append(c.remove, id)
+		c.ends(row, now)
 	}
 	return c, nil
 }
@@ -66,6 +71,9 @@ func (h *Host) compareTask(c *changes, cfg *config.Config, task *ax.Task, old *a
 	var row ax.TaskRow
 	if old != nil {
 		row = *old
+	}
+	if old != nil && old.PlanVersion != task.Schedule.Version {
+		c.ends(old, now)
 	}
 	entry, err := h.entry(cfg, task, row, now)
 	if err != nil {
@@ -157,7 +165,7 @@ func sameDefinition(a, b ax.Task) bool {
 
 // write puts the difference into the database.
 func (h *Host) write(ctx context.Context, cfg *config.Config, c *changes, actor string, now time.Time) error {
-	return h.store.ApplyTasks(ctx, store.ApplyParams{App: cfg.App, Actor: actor, Now: now, Upsert: c.upsert, Delete: c.remove})
+	return h.store.ApplyTasks(ctx, store.ApplyParams{App: cfg.App, Actor: actor, Now: now, Upsert: c.upsert, Delete: c.remove, Seen: c.seen})
 }
 
 func (h *Host) setLive(cfg *config.Config, entries []engine.Entry) {

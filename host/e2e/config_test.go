@@ -106,6 +106,56 @@ func TestReloadAgainAndAgain(t *testing.T) {
 	}
 }
 
+// Schedules that change in a host that is behind, is killed and is started again
+// lose no due time: what the old one has reached is missed, the new one goes on
+// from there.
+func TestSchedulesThatChange(t *testing.T) {
+	t.Parallel()
+	random := seeded(t)
+	w := newWorld(t, "worker")
+	round := 0
+	write := func() {
+		round++
+		var b strings.Builder
+		b.WriteString("executor: {workers: 1, queue: 1}\ntasks:\n")
+		for i := range 8 {
+			until := time.Date(2099, 1, 1, 0, 0, round*random.IntN(2), 0, time.UTC)
+			schedule := fmt.Sprintf("every: 1s, until: %q", until.Format(time.RFC3339))
+			if i%2 == 0 {
+				schedule = fmt.Sprintf("trigger: {use: beat, with: {every: 1s}}, until: %q", until.Format(time.RFC3339))
+			}
+			fmt.Fprintf(&b, "- {name: t%d, %s, overlap: %s, retry: 0, misfire: %s, job: {use: work, with: {journal: %q, takes: %dms}}}\n",
+				i, schedule, []string{"queue", "skip", "allow"}[i%3], []string{"all", "skip", "once"}[random.IntN(3)],
+				w.path("journal"), random.IntN(400))
+		}
+		w.config(b.String())
+	}
+	write()
+	h := w.start()
+	restart := time.Now()
+	for n := range 25 {
+		time.Sleep(time.Duration(random.IntN(800)) * time.Millisecond)
+		write()
+		switch {
+		case n%8 == 7:
+			h.kill()
+			time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+			write()
+			restart = time.Now()
+			h = w.start()
+		case random.IntN(2) == 0:
+			axJSON[api.ReloadReport](w, "reload")
+		}
+	}
+	w.settle()
+	h.stop()
+	w.everyDueTimeOnce(restart)
+	w.noAttemptTwice()
+	if len(w.rows("status = 'MISSED' AND reason LIKE '%schedule was changed%'")) == 0 {
+		t.Error("no due time was missed by a change of the schedule: the test has shown nothing")
+	}
+}
+
 // SIGHUP while the host still starts is not its end.
 func TestHangUpWhileStarting(t *testing.T) {
 	t.Parallel()

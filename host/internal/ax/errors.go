@@ -9,6 +9,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrDuplicate: an instance of this task, due time, kind and shard exists.
 	ErrDuplicate = errors.New("an instance for this due time exists already")
+	// ErrMoved: the row is no longer as the caller saw it; look again.
+	ErrMoved = errors.New("changed by somebody else meanwhile")
 	// ErrUnavailable: the database could not be reached or written for longer
 	// than the writer was allowed to wait. The same change may be sent again.
 	ErrUnavailable = errors.New("the database is unavailable")

@@ -90,7 +90,7 @@ func (t *task) noticed(due, now time.Time) string {
 
 // advance writes a step by compare-and-set on the task's next due time.
 func (e *Engine) advance(t *task, s step, now time.Time) {
-	plan, err := e.following(t, s.last)
+	plan, err := t.following(s.last)
 	if err != nil {
 		if s.failed != nil {
 			s.failed()

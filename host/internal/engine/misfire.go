@@ -26,7 +26,7 @@ func (e *Engine) misfire(t *task, now time.Time) bool {
 	case ax.MisfireOnce:
 		e.misfireOnce(t, now)
 	default:
-		e.drop(t, e.missed(t, now.Add(-m.Threshold), 0), now, "late by more than "+m.Threshold.String())
+		e.drop(t, t.missed(now.Add(-m.Threshold), 0), now, "late by more than "+m.Threshold.String())
 	}
 	return false
 }
@@ -35,11 +35,11 @@ func (e *Engine) misfire(t *task, now time.Time) bool {
 func (e *Engine) misfireOnce(t *task, now time.Time) {
 	if t.full() {
 		// The run under way began after all of them: it is the one run.
-		e.drop(t, e.missed(t, now, 0), now, "late, and the task runs just now")
+		e.drop(t, t.missed(now, 0), now, "late, and the task runs just now")
 		return
 	}
 	const why = "late: only the newest due time runs"
-	span := e.missed(t, now, 1)
+	span := t.missed(now, 1)
 	if span.more {
 		e.drop(t, span, now, why)
 		return
@@ -64,11 +64,11 @@ func (e *Engine) misfireOnce(t *task, now time.Time) {
 func (e *Engine) misfireAll(t *task, now time.Time) bool {
 	m := t.def.Misfire
 	if m.Window > 0 && t.st.NextAt.Before(now.Add(-m.Window)) {
-		e.drop(t, e.missed(t, now.Add(-m.Window), 0), now, "older than the window of "+m.Window.String())
+		e.drop(t, t.missed(now.Add(-m.Window), 0), now, "older than the window of "+m.Window.String())
 		return false
 	}
 	if m.Cap > 0 {
-		if span := e.missed(t, now, m.Cap); span.count > 0 {
+		if span := t.missed(now, m.Cap); span.count > 0 {
 			e.drop(t, span, now, fmt.Sprintf("more than %d missed due times", m.Cap))
 			return false
 		}
@@ -86,7 +86,7 @@ type span struct {
 }
 
 // missed walks over the due times up to limit, except for the newest keep ones.
-func (e *Engine) missed(t *task, limit time.Time, keep int) span {
+func (t *task) missed(limit time.Time, keep int) span {
 	s := span{first: t.st.NextAt}
 	ring := make([]time.Time, 0, keep+1)
 	for due := t.st.NextAt; !due.IsZero() && !due.After(limit); {
@@ -100,7 +100,7 @@ func (e *Engine) missed(t *task, limit time.Time, keep int) span {
 			s.more = true
 			break
 		}
-		next, err := e.after(t, due)
+		next, err := t.after(due)
 		if err != nil {
 			break // advance will meet the error again and park the task
 		}

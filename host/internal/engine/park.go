@@ -40,7 +40,7 @@ func (e *Engine) unpark(t *task, now time.Time) {
 		return
 	}
 	if !t.remote && !t.st.NextAt.IsZero() {
-		if _, err := e.after(t, t.st.NextAt); err != nil {
+		if _, err := t.after(t.st.NextAt); err != nil {
 			t.retryLater(now)
 			e.park(t, err.Error(), now)
 			return
@@ -93,31 +93,75 @@ func (e *Engine) recheck(t *task, now time.Time) {
 var ErrUnknownTask = errors.New("no such task")
 
 // Pause stops the due times of a task until a person resumes it, or until the
-// given time if that is not zero. Runs under way and retries go on.
+// given time if that is not zero. Runs under way and retries go on. A due time
+// that came before the pause, and found no room, is missed.
 func (e *Engine) Pause(ctx context.Context, name string, until time.Time, by string) error {
-	return e.setPaused(ctx, name, true, until, by)
+	var t *task
+	quiet := make(chan struct{})
+	e.call(func(now time.Time) {
+		if t = e.names[name]; t == nil {
+			return
+		}
+		if !t.st.Paused {
+			t.pausedAt = now
+		}
+		t.st.Paused, t.st.PausedUntil = true, until
+		t.quiet = append(t.quiet, quiet)
+		e.visit(t, now)
+	})
+	if t == nil {
+		return ErrUnknownTask
+	}
+	err := e.await(ctx, quiet)
+	if err == nil {
+		err = e.cfg.Plans.SetPaused(ctx, t.def.ID, true, until, by)
+	}
+	if err != nil {
+		e.call(func(now time.Time) {
+			t.st.Paused, t.st.PausedUntil = false, time.Time{}
+			e.visit(t, now)
+		})
+	}
+	return err
+}
+
+func (e *Engine) await(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.ctx.Done():
+		return ErrStopping
+	}
+}
+
+// closePause accounts for due times that came before a pause.
+func (e *Engine) closePause(t *task, now time.Time) {
+	if t.st.Paused && !t.pending && t.def.Enabled && !t.gone && !t.st.NextAt.IsZero() && !t.st.NextAt.After(t.pausedAt) {
+		e.drop(t, t.missed(t.pausedAt, 0), now, "the task was paused before it came to that")
+	}
+	if t.pending {
+		return
+	}
+	for _, quiet := range t.quiet {
+		close(quiet)
+	}
+	t.quiet = nil
 }
 
 // Resume ends a pause. Due times that passed meanwhile are not made up for.
 func (e *Engine) Resume(ctx context.Context, name, by string) error {
-	return e.setPaused(ctx, name, false, time.Time{}, by)
-}
-
-func (e *Engine) setPaused(ctx context.Context, name string, paused bool, until time.Time, by string) error {
 	var t *task
 	e.call(func(time.Time) { t = e.names[name] })
 	if t == nil {
 		return ErrUnknownTask
 	}
-	if err := e.cfg.Plans.SetPaused(ctx, t.def.ID, paused, until, by); err != nil {
+	if err := e.cfg.Plans.SetPaused(ctx, t.def.ID, false, time.Time{}, by); err != nil {
 		return err
 	}
 	e.call(func(now time.Time) {
-		if !paused {
-			e.resume(t, now)
-		} else {
-			t.st.Paused, t.st.PausedUntil = true, until
-		}
+		e.resume(t, now)
 		e.visit(t, now)
 	})
 	return nil

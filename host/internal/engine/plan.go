@@ -57,7 +57,7 @@ func nextOf(trigger Trigger, after time.Time) (next time.Time, err error) {
 
 // after returns the due time that follows one, from the trigger or from what
 // was fetched ahead; zero if none is known.
-func (e *Engine) after(t *task, due time.Time) (time.Time, error) {
+func (t *task) after(due time.Time) (time.Time, error) {
 	if t.def.Schedule.Delay > 0 {
 		return time.Time{}, nil
 	}
@@ -72,12 +72,12 @@ func (e *Engine) after(t *task, due time.Time) (time.Time, error) {
 }
 
 // following makes the compare-and-set that moves the plan past due.
-func (e *Engine) following(t *task, due time.Time) (*ax.Plan, error) {
+func (t *task) following(due time.Time) (*ax.Plan, error) {
 	plan := &ax.Plan{Task: t.def.ID, From: t.st.NextAt, Prev: due}
 	if t.def.Schedule.Delay > 0 {
 		return plan, nil // what follows is known when the run has ended
 	}
-	next, err := e.after(t, due)
+	next, err := t.after(due)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +107,11 @@ func (e *Engine) plan(t *task, now time.Time) {
 	if !fresh && (t.st.PlanDone || len(t.st.Planned) >= fetchBelow) {
 		return
 	}
-	after := now
+	after := t.st.AnchorAt
 	switch {
+	case fresh && !after.IsZero():
 	case fresh:
+		after = now
 	case len(t.st.Planned) > 0:
 		after = t.st.Planned[len(t.st.Planned)-1]
 	case !t.st.NextAt.IsZero():

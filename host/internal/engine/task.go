@@ -39,6 +39,10 @@ type task struct {
 	// fetchFrom: due times up to this instant fell into a pause and are not
 	// fetched.
 	fetchFrom time.Time
+	// pausedAt is when a pause of this life of the host began; what was due by
+	// then is no part of it. quiet is told once that is accounted for.
+	pausedAt time.Time
+	quiet    []chan struct{}
 	// catchUp: due times up to this instant run however late (MisfireAll).
 	catchUp time.Time
 	// tryAt is when to try again after a failure to write or to start.

@@ -18,6 +18,7 @@ func (e *Engine) visit(t *task, now time.Time) {
 	}
 	e.endPause(t, now)
 	e.expireDeferred(t, now)
+	e.closePause(t, now)
 	e.unpark(t, now)
 	if t.tryAt.IsZero() {
 		e.startRetries(t, now)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,6 +25,10 @@ type ApplyParams struct {
 	Upsert []ax.TaskRow
 	// Delete holds tasks to remove. Unknown ones are passed over.
 	Delete []ax.TaskID
+	// Seen is what the caller saw as NextAt of tasks whose plan is replaced or
+	// that are deleted. If one of them has moved on nothing is written at all and
+	// the error is ax.ErrMoved: the caller looks again.
+	Seen map[ax.TaskID]time.Time
 }
 
 // ApplyTasks writes a set of definitions in one transaction: all of it or
@@ -144,7 +149,7 @@ type applier struct {
 	tx     *sql.Tx
 	params ApplyParams
 
-	insert, update, audit *sql.Stmt
+	insert, redefine, replan, audit *sql.Stmt
 }
 
 func (a *applier) prepare(ctx context.Context) error {
@@ -155,9 +160,10 @@ func (a *applier) prepare(ctx context.Context) error {
 		{&a.insert, `INSERT INTO ax_task (id, app, name, bucket, definition, source, enabled, ` + stateColumns + `,
   revision, created_at, created_by, updated_at, updated_by)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&a.update, `UPDATE ax_task SET definition = ?, source = ?, enabled = ?, ` + stateSet + `,
-  revision = ?, updated_at = CASE WHEN ? THEN ? ELSE updated_at END, updated_by = CASE WHEN ? THEN ? ELSE updated_by END,
-  deleted_at = NULL WHERE id = ?`},
+		{&a.redefine, `UPDATE ax_task SET definition = ?, source = ?, enabled = ?, revision = ?,
+  updated_at = CASE WHEN ? THEN ? ELSE updated_at END, updated_by = CASE WHEN ? THEN ? ELSE updated_by END,
+  deleted_at = NULL WHERE id = ? AND ` + unmoved},
+		{&a.replan, `UPDATE ax_task SET ` + stateSet + ` WHERE id = ?`},
 		{&a.audit, insertAudit},
 	} {
 		var err error
@@ -169,7 +175,7 @@ func (a *applier) prepare(ctx context.Context) error {
 }
 
 func (a *applier) close() {
-	for _, st := range []*sql.Stmt{a.insert, a.update, a.audit} {
+	for _, st := range []*sql.Stmt{a.insert, a.redefine, a.replan, a.audit} {
 		if st != nil {
 			st.Close()
 		}
@@ -217,10 +223,18 @@ func (a *applier) change(ctx context.Context, old oldTask, t taskText) error {
 	if redefined {
 		revision++
 	}
-	args := append([]any{t.definition, t.source, flag(t.enabled)}, t.state.args()...)
-	args = append(args, revision, flag(redefined), micros(p.Now), flag(redefined), p.Actor, int64(t.id))
-	if _, err := a.update.ExecContext(ctx, args...); err != nil {
+	args := append([]any{
+		t.definition, t.source, flag(t.enabled), revision,
+		flag(redefined), micros(p.Now), flag(redefined), p.Actor, int64(t.id),
+	}, a.unmovedArgs(t.id)...)
+	if err := matched(a.redefine.ExecContext(ctx, args...)); err != nil {
 		return err
+	}
+	// The state is written only to replace it: it moves on all the time.
+	if t.state != old.state {
+		if _, err := a.replan.ExecContext(ctx, append(t.state.args(), int64(t.id))...); err != nil {
+			return err
+		}
 	}
 	switch {
 	case old.deleted:
@@ -231,23 +245,45 @@ func (a *applier) change(ctx context.Context, old oldTask, t taskText) error {
 	return nil
 }
 
+// unmoved is the condition that a task is due next when the caller saw that it
+// is, if that was asked for.
+const unmoved = "(? = 0 OR COALESCE(next_at, -1) = ?)"
+
+func (a *applier) unmovedArgs(id ax.TaskID) []any {
+	seen, asked := a.params.Seen[id]
+	return []any{flag(asked), nextAtArg(seen)}
+}
+
 func (a *applier) delete(ctx context.Context, id ax.TaskID) error {
 	p := a.params
-	res, err := a.tx.ExecContext(ctx, a.store.sql(`UPDATE ax_task SET deleted_at = ?, updated_at = ?, updated_by = ?
-  WHERE id = ? AND app = ? AND deleted_at IS NULL`), micros(p.Now), micros(p.Now), p.Actor, int64(id), p.App)
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return err
-	}
 	var name string
 	var d auditDetail
-	err = a.tx.QueryRowContext(ctx, a.store.sql("SELECT name, revision FROM ax_task WHERE id = ?"), int64(id)).Scan(&name, &d.Revision)
+	err := a.tx.QueryRowContext(ctx, a.store.sql("SELECT name, revision FROM ax_task WHERE id = ? AND app = ? AND deleted_at IS NULL"),
+		int64(id), p.App).Scan(&name, &d.Revision)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
+	args := append([]any{micros(p.Now), micros(p.Now), p.Actor, int64(id)}, a.unmovedArgs(id)...)
+	res, err := a.tx.ExecContext(ctx, a.store.sql(`UPDATE ax_task SET deleted_at = ?, updated_at = ?, updated_by = ?
+  WHERE id = ? AND deleted_at IS NULL AND `+unmoved), args...)
+	if err := matched(res, err); err != nil {
+		return fmt.Errorf("task %q: %w", name, err)
+	}
 	return a.record(ctx, "task.delete", name, d)
+}
+
+// matched turns a conditional change that matched no row into ax.ErrMoved.
+func matched(res sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return ax.ErrMoved
 }
 
 // auditDetail is the detail of an audit row about a definition.

@@ -15,6 +15,7 @@ var taskTests = []test{
 	{"revision grows with the definition only", taskRevision},
 	{"state is taken with a new plan", taskStateGiven},
 	{"state is kept with the same plan", taskStateKept},
+	{"a plan that moved on is not replaced unseen", taskStateSeen},
 	{"deleted and made again", taskRevival},
 	{"all or nothing", taskAtomic},
 	{"names differ by case", taskCase},
@@ -132,6 +133,32 @@ func taskStateKept(b *bed) {
 	b.apply(row)
 	equal(b, "state", b.task(row.Name).TaskState, want)
 	equal(b, "description", b.task(row.Name).Description, "changed")
+}
+
+// taskStateSeen: a plan that moved on is neither replaced nor deleted unseen,
+// and nothing else of the set is written.
+func taskStateSeen(b *bed) {
+	moved, other := Task(app, "moved", noon), Task(app, "other", noon)
+	b.apply(moved, other)
+	apply := func(p store.ApplyParams) error {
+		p.App, p.Actor, p.Now = app, "adam", noon
+		return b.s.ApplyTasks(b.Context(), p)
+	}
+	moved.TaskState = ax.TaskState{NextAt: noon.Add(time.Hour), PlanVersion: "new"}
+	other.Description = "changed"
+	seen := map[ax.TaskID]time.Time{moved.ID: noon.Add(time.Second)}
+	b.wantErr(apply(store.ApplyParams{Upsert: []ax.TaskRow{other, moved}, Seen: seen}), ax.ErrMoved)
+	b.wantErr(apply(store.ApplyParams{Upsert: []ax.TaskRow{other}, Delete: []ax.TaskID{moved.ID}, Seen: seen}), ax.ErrMoved)
+	equal(b, "description", b.task("other").Description, Task(app, "other", noon).Description)
+	equal(b, "next due time", b.task("moved").NextAt, noon)
+
+	seen[moved.ID] = noon
+	b.must(apply(store.ApplyParams{Upsert: []ax.TaskRow{other, moved}, Seen: seen}))
+	equal(b, "next due time", b.task("moved").NextAt, noon.Add(time.Hour))
+	seen[moved.ID] = noon.Add(time.Hour)
+	b.must(apply(store.ApplyParams{Delete: []ax.TaskID{moved.ID}, Seen: seen}))
+	_, err := b.s.Task(b.Context(), app, "moved")
+	b.wantErr(err, store.ErrNotFound)
 }
 
 func taskRevival(b *bed) {
