@@ -47,12 +47,16 @@ run: build ## build, then start a host with config.example.yaml
 test-deps:
 	@scripts/test-deps.sh
 
-# The tests from end to end look at the clock: nothing else runs beside them.
+# The tests from end to end look at the clock: nothing else runs beside them. All
+# parts run, also after one that failed.
 .PHONY: test
 test: test-deps ## install what the tests need, then run them all
-	$(GO) test $$($(GO) list ./... | grep -v '/e2e$$')
-	$(GO) test ./host/e2e
-	@for dir in $(EXAMPLES); do echo "cd $$dir && $(GO) test ./..." && (cd $$dir && $(GO) test ./...) || exit 1; done
+	@failed=; \
+	part() { (cd "$$1" && shift && "$$@") || failed="$$failed $$1"; }; \
+	echo "$(GO) test, all but host/e2e"; part . $(GO) test $$($(GO) list ./... | grep -v '/e2e$$'); \
+	echo "$(GO) test ./host/e2e"; part host/e2e $(GO) test .; \
+	for dir in $(EXAMPLES); do echo "$(GO) test in $$dir"; part $$dir $(GO) test ./...; done; \
+	if [ -n "$$failed" ]; then echo "tests failed in:$$failed" >&2; exit 1; fi
 
 .PHONY: race
 race: test-deps ## run all tests with the race detector

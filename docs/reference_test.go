@@ -201,7 +201,8 @@ func defaultOf(p property) string {
 	if p.Default == nil {
 		return ""
 	}
-	return "`" + strings.Trim(string(p.Default), `"`) + "`"
+	text := strings.Join(strings.Fields(string(p.Default)), " ") // plugins indent theirs
+	return "`" + strings.Trim(strings.NewReplacer("[ ", "[", " ]", "]").Replace(text), `"`) + "`"
 }
 
 // cell makes a text fit into a table.

@@ -98,7 +98,7 @@ func (s shell) run(t *testing.T, script, flags string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", flags, "-c", script)
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), "AX_ADDR="+s.addr, "PATH="+filepath.Join(s.dir, "bin")+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "AX_ADDR="+s.addr, "PATH="+filepath.Join(s.dir, "bin")+":"+os.Getenv("PATH"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
