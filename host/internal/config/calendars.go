@@ -158,7 +158,7 @@ func (d *decoder) suggestSource(n *yaml.Node, err error) string {
 	switch {
 	case !ok:
 		return ": " + err.Error()
-	case d.filled[n]:
+	case filled(n):
 		return ""
 	case unknown.Meant != "":
 		return ", did you mean " + strconv.Quote(unknown.Meant) + "?"

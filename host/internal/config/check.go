@@ -28,7 +28,26 @@ type use struct {
 	kind  pluginapi.Kind
 	owner string // name of the task, the notifier or the listener
 	*source
-	node, name, with *yaml.Node
+	// node and name are the places of the whole and of the name.
+	node, name place
+	// with are the settings, nil for none.
+	with *yaml.Node
+}
+
+// place is where a node was. Nodes are kept for settings only: with very many
+// tasks they are most of the memory.
+type place struct{ line, column int32 }
+
+func placeOf(n *yaml.Node) place { return place{int32(n.Line), int32(n.Column)} }
+
+// stub is an empty mapping at a place.
+func (p place) stub() *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: int(p.line), Column: int(p.column)}
+}
+
+// faultAtName reports a fault at the name of the component.
+func (k *checker) faultAtName(u *use, format string, args ...any) {
+	k.fault(u.name.stub(), format, args...)
 }
 
 // task returns the name of the only task that a fault of this use harms.
@@ -81,7 +100,7 @@ func (c *Config) ComponentFault(kind pluginapi.Kind, owner string, err error) Fa
 	u := &c.uses[i]
 	at := u.with
 	if at == nil {
-		at = u.node
+		at = u.node.stub()
 	}
 	f.Position, f.Task = u.at(at), u.task()
 	f.Message = fmt.Sprintf("%s %s: %v", kind, u.Name, err)
@@ -112,11 +131,11 @@ func (k *checker) check(u *use, passed *string) {
 	found := k.lookup(u)
 	switch {
 	case found.missing != nil:
-		k.fault(u.name, "%v%s", found.missing, k.otherKind(u))
+		k.faultAtName(u, "%v%s", found.missing, k.otherKind(u))
 		k.faults[len(k.faults)-1].Missing = true
 		return
 	case found.broken != nil:
-		k.fault(u.name, "the settings schema of %s %s is unusable: %v", u.kind, u.Name, found.broken)
+		k.faultAtName(u, "the settings schema of %s %s is unusable: %v", u.kind, u.Name, found.broken)
 		return
 	}
 	if *passed == found.raw {
@@ -128,7 +147,7 @@ func (k *checker) check(u *use, passed *string) {
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(settings))
 	if err != nil {
-		k.fault(u.name, "settings of %s: %v", u.Name, err)
+		k.faultAtName(u, "settings of %s: %v", u.Name, err)
 		return
 	}
 	invalid := found.schema.Validate(value)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/params"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
 
@@ -154,6 +155,7 @@ type Options struct {
 	// CheckSchedule, if set, finds what makes a well-formed schedule impossible.
 	// It is called once for each task, also for those with a plugin's trigger.
 	CheckSchedule func(s ax.Schedule, calendars map[string]*calendar.Calendar, task string) []ScheduleFault
-	// CheckTemplate, if set, checks the syntax of a template in params.
-	CheckTemplate func(text string) error
+	// CheckTemplate, if set, finds what is wrong with a template in params. It is
+	// called once for each text.
+	CheckTemplate func(text string) []params.Finding
 }

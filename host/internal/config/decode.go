@@ -169,7 +169,7 @@ const maxShown = 60
 
 // show describes a value for a message, without giving secrets away.
 func (d *decoder) show(n *yaml.Node) string {
-	if d.filled[n] {
+	if filled(n) {
 		return "the value of ${…}"
 	}
 	return describe(n)
@@ -198,8 +198,11 @@ func describe(n *yaml.Node) string {
 // pair is one entry of a mapping.
 type pair struct{ key, value *yaml.Node }
 
-// pairs returns the entries of a mapping whose keys are texts.
+// pairs returns the entries of a mapping whose keys are texts; n may be nil.
 func pairs(n *yaml.Node) []pair {
+	if n == nil {
+		return nil
+	}
 	list := make([]pair, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key := n.Content[i]; key.Kind == yaml.ScalarNode && key.Tag == "!!str" {

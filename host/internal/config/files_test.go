@@ -88,7 +88,7 @@ func TestFaultsInSeveralFiles(t *testing.T) {
 			"tasks:\n  - {name: t, every: 1m, job: {use: exec}, calendar: in-broken-file}\n",
 		"conf.d/a.yaml": "app: b\nnotifiers: {n: {use: webhook}}\ncalendars: {c: {}}\nlisteners: {l: {use: x}}\n",
 		"conf.d/b.yaml": "tasks:\n  - {name: t, every: 2m, job: {use: exec}}\nlisteners: {l: {use: x}}\n",
-		"conf.d/c.yaml": "tasks:\n  - name: u\n    cron: */5 * * * *\n",
+		"conf.d/c.yaml": "calendars:\n  in-broken-file: {weekly: [MON}\ntasks:\n  - name: u\n    cron: */5 * * * *\n",
 		"days.csv":      "date,name,kind\n2026-01-01,x,off\n2026-13-01,x,off\n",
 	}, Options{})
 	want := []string{
@@ -97,7 +97,8 @@ func TestFaultsInSeveralFiles(t *testing.T) {
 		`conf.d/a.yaml:3:13: there is another calendar "c" in config.yaml:3:13: rename one of them`,
 		`conf.d/b.yaml:2:12: there is another task "t" in config.yaml:6:12: rename one of them`,
 		`conf.d/b.yaml:3:13: there is another listener "l" in conf.d/a.yaml:4:13: rename one of them`,
-		`conf.d/c.yaml:3:11: quote the schedule: "*/5 * * * *"`,
+		`conf.d/c.yaml:2:3: not YAML: did not find expected ',' or ']'; check the indentation, and that each quote and bracket that begins here is closed`,
+		`conf.d/c.yaml:5:11: quote the schedule: "*/5 * * * *"`,
 		`days.csv:1:1: expected keys such as tasks:, got "date,name,kind 2026-01-01,x,off 2026-13-01,x,off"`,
 		`days.csv:3:1: reading holidays from days.csv: line 3: expected a date such as 2026-12-31, got "2026-13-01"`,
 	}

@@ -20,6 +20,12 @@ var reference = regexp.MustCompile(`\$\$\{|\$\{([a-zA-Z]+):([^}]*)\}`)
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// filledStyle marks a scalar with a value from ${…}, which is never shown. It is
+// a style of our own, far from those of package yaml.
+const filledStyle yaml.Style = 1 << 30
+
+func filled(n *yaml.Node) bool { return n.Style&filledStyle != 0 }
+
 // fill replaces the references in a text. The values are noted as secrets.
 func (d *decoder) fill(n *yaml.Node) {
 	if n.Tag != "!!str" || !strings.Contains(n.Value, "${") {
@@ -39,7 +45,7 @@ func (d *decoder) fill(n *yaml.Node) {
 			n.Kind = 0
 			return ""
 		}
-		d.filled[n] = true
+		n.Style |= filledStyle
 		d.secret(value)
 		return value
 	})

@@ -64,7 +64,7 @@ func (d *decoder) appendScalar(to []byte, key string, n *yaml.Node) []byte {
 		return append(to, "null"...)
 	}
 	word := strings.ToLower(n.Value)
-	if n.Style == 0 && !d.filled[n] && len(word) > 1 && (isYes(word) || isNo(word)) {
+	if n.Style == 0 && !filled(n) && len(word) > 1 && (isYes(word) || isNo(word)) {
 		d.fault(n, "%s: %s is true or false to some readers of YAML and a text to others: write true or false, or quote the text",
 			key, n.Value)
 	}

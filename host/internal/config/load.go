@@ -17,6 +17,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/axsched/ax/host/internal/params"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
 
@@ -57,6 +58,8 @@ type loader struct {
 	dirs     map[string]bool
 	secrets  map[string]bool
 	zones    map[string]*time.Location
+	// templates holds what is wrong with texts that were checked.
+	templates map[string][]params.Finding
 
 	calendarDrafts map[string]*calendarDraft
 	calendars      map[string]*calendar.Calendar // nil for one that is faulty
@@ -73,6 +76,7 @@ func newLoader(o Options) *loader {
 		options: o, config: &Config{passed: &passed{}}, sum: sha256.New(),
 		read: map[string]bool{}, dirs: map[string]bool{}, secrets: map[string]bool{},
 		zones:          map[string]*time.Location{},
+		templates:      map[string][]params.Finding{},
 		calendarDrafts: map[string]*calendarDraft{},
 		calendars:      map[string]*calendar.Calendar{},
 		sources:        map[string]*calendar.Calendar{},
@@ -105,7 +109,7 @@ func (l *loader) load(path string) {
 		return
 	}
 	settings, drafts := newSettings(l.config), []*fileDraft{{}}
-	given := main.object("the configuration", main.root, append(settings.fields(), drafts[0].fields()...), "app")
+	given := main.object("the configuration", main.root, append(settings.fields(), drafts[0].fields()...), main.needs("app")...)
 	main.finishSettings(settings)
 	main.refusePending(given)
 	decoders := []*decoder{main}
@@ -126,11 +130,17 @@ func (l *loader) load(path string) {
 		if list := drafts[i].tasks; list != nil {
 			d.takeTasks(tasks, list)
 		}
+		d.takeParts(tasks)
+		d.root, d.tasks = nil, nil // uses keep the source, and need only its path
 	}
-	for _, d := range decoders {
-		d.root = nil // uses keep the source, but need no more than their own nodes
+}
+
+// needs returns keys that must be there, none if they may be in what is broken.
+func (s *source) needs(keys ...string) []string {
+	if s.broken {
+		return nil
 	}
-	l.config.detach()
+	return keys
 }
 
 func (f *fileDraft) fields() []field {

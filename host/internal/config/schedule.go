@@ -79,6 +79,7 @@ func (d *decoder) finish(s *scheduleDraft, what string, node *yaml.Node, given s
 	if n := given["cron"]; n != nil && n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.TrimSpace(n.Value) == "" {
 		d.fault(n, `cron: expected a schedule such as "0 0 10 ? * MON-FRI", got nothing`)
 	}
+	d.warnWeekdays(given["cron"])
 	if given.has("repeat_count") {
 		s.RepeatCount = new(s.repeats)
 	}
@@ -106,7 +107,7 @@ func (d *decoder) instants(s *scheduleDraft, given stated) {
 		}
 		value, err := ParseInstant(t.node.Value, loc)
 		switch {
-		case t.node.Tag != "!!str" && t.node.Tag != "!!timestamp", err != nil && d.filled[t.node]:
+		case t.node.Tag != "!!str" && t.node.Tag != "!!timestamp", err != nil && filled(t.node):
 			d.mismatch(&r, t.key, t.node)
 		case err != nil:
 			d.fault(t.node, "%s: %v", t.key, err)
@@ -124,6 +125,32 @@ func (d *decoder) instants(s *scheduleDraft, given stated) {
 func (d *decoder) warnPast(key string, n *yaml.Node, t time.Time, consequence string) {
 	if !t.IsZero() && t.Before(d.options.Now) {
 		d.warn(d.at(n), "%s: %s is in the past, %s", key, d.show(n), consequence)
+	}
+}
+
+// unixWeekdays are days of the week in numbers which mean something else with a
+// field for seconds than without, where people know them from.
+var unixWeekdays = map[string]struct{ is, meant string }{
+	"1-5":       {"Sunday to Thursday", "MON-FRI"},
+	"1,2,3,4,5": {"Sunday to Thursday", "MON-FRI"},
+	"6,7":       {"Friday and Saturday", "SAT,SUN"},
+	"6-7":       {"Friday and Saturday", "SAT,SUN"},
+}
+
+// warnWeekdays tells of numbers of weekdays that count from Sunday, as in
+// Quartz, and probably are meant to count from Monday, as in the cron of Unix.
+func (d *decoder) warnWeekdays(n *yaml.Node) {
+	if n == nil {
+		return
+	}
+	const weekday = 5 // after second, minute, hour, day and month
+	fields := strings.Fields(n.Value)
+	if len(fields) <= weekday {
+		return
+	}
+	if day, ok := unixWeekdays[fields[weekday]]; ok {
+		d.warn(d.atPart(n, fields[weekday]), "cron: with %d fields the weekdays %s are %s (1 is Sunday): write %s if that is meant, or else names as well",
+			len(fields), fields[weekday], day.is, day.meant)
 	}
 }
 
@@ -164,16 +191,22 @@ func (d *decoder) checkSchedule(s *scheduleDraft, task string, node *yaml.Node, 
 		if n == nil {
 			n = node
 		}
-		pos := d.at(n)
-		if n.Kind == yaml.ScalarNode {
-			pos.Column += columnOf(n, f.Part)
-		}
+		pos := d.atPart(n, f.Part)
 		message := f.Message
 		if f.Key != "" {
 			message = f.Key + ": " + message
 		}
 		d.faultAt(pos, "%s", message)
 	}
+}
+
+// atPart returns the position of a part of a value.
+func (d *decoder) atPart(n *yaml.Node, part string) Position {
+	pos := d.at(n)
+	if n.Kind == yaml.ScalarNode {
+		pos.Column += columnOf(n, part)
+	}
+	return pos
 }
 
 // columnOf returns how many characters behind the start of a value that is

@@ -274,8 +274,27 @@ func (d *decoder) addUse(kind pluginapi.Kind, owner string, c component) {
 	if c.node == nil || c.Name == "" {
 		return
 	}
-	d.config.uses = append(d.config.uses, use{
+	u := use{
 		kind: kind, owner: owner, Use: ax.Use{Name: c.Name, With: c.With},
-		source: d.source, node: c.node, name: c.use, with: c.with,
-	})
+		source: d.source, node: placeOf(c.node), with: detached(c.with),
+	}
+	if c.use != nil {
+		u.name = placeOf(c.use)
+	}
+	d.config.uses = append(d.config.uses, u)
+}
+
+// detached copies a node. The nodes of a file are made in the order of its text:
+// few of them, kept here and there, would hold on to most of the memory that all
+// of them took.
+func detached(n *yaml.Node) *yaml.Node {
+	if n == nil {
+		return nil
+	}
+	made := *n
+	made.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		made.Content[i] = detached(child)
+	}
+	return &made
 }

@@ -23,9 +23,11 @@ const (
 // source is one YAML file.
 type source struct {
 	path string
-	root *yaml.Node // the mapping that is the document; nil if it is broken
-	// filled holds the scalars with a value from ${…}: they are never shown.
-	filled map[*yaml.Node]bool
+	root *yaml.Node // the mapping that is the document; nil if there is none
+	// tasks are the entries of the list tasks that are not in root.
+	tasks []part
+	// broken: some of what belongs to root is no YAML.
+	broken bool
 }
 
 // at returns the position of a node.
@@ -33,49 +35,63 @@ func (s *source) at(n *yaml.Node) Position {
 	return Position{File: s.path, Line: max(n.Line, 1), Column: max(n.Column, 1)}
 }
 
-// open reads and parses a file and checks all that does not depend on what
-// its keys mean. Faults of the file as a whole are reported at from, where it
-// is named.
+// open reads and parses a file, but for its tasks, and checks all that does not
+// depend on what its keys mean. Faults of the file as a whole are reported at
+// from, where it is named.
 func (l *loader) open(path string, from Position) *source {
-	src := &source{path: path, filled: map[*yaml.Node]bool{}}
+	src := &source{path: path}
+	d := decoder{loader: l, source: src}
 	data, err := l.readFile(path, maxFileBytes)
 	if err != nil {
 		l.incomplete = true
 		l.faultAt(from, "%v", err)
 		return src
 	}
-	root, bad := parse(data)
-	if bad != nil {
-		l.incomplete = true
-		l.faultAt(Position{File: path, Line: bad.line, Column: bad.column}, "%s", bad.problem)
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if bad := checkEncoding(data); bad != nil {
+		d.refuse(*bad)
 		return src
 	}
-	if root == nil {
+	d.parse(data)
+	if src.root == nil {
 		return src
 	}
-	d := decoder{loader: l, source: src}
-	if root.Kind != yaml.MappingNode {
-		d.fault(root, "expected keys such as tasks:, got %s", describe(root))
+	if src.root.Kind != yaml.MappingNode {
+		d.fault(src.root, "expected keys such as tasks:, got %s", describe(src.root))
+		src.root = nil
 		return src
 	}
-	d.scan(root, 0)
-	src.root = root
+	d.scan(src.root, 0)
 	return src
 }
 
-// syntaxError says why a text is no YAML.
-type syntaxError struct {
-	line, column int
-	problem      string
+// refuse reports what is no YAML. What the file defines may be in there.
+func (d *decoder) refuse(bad syntaxError) {
+	d.incomplete, d.broken = true, true
+	d.faultAt(Position{File: d.path, Line: bad.line, Column: bad.column}, "%s", bad.problem)
+}
+
+// parse makes the document of a file: in parts if it has the usual form, so that
+// the tasks need not be in memory all at once, and else as a whole.
+func (d *decoder) parse(file []byte) {
+	o := outlineOf(file)
+	if o.sure {
+		if root, err := o.join(); err == nil {
+			d.root, d.tasks = root, o.tasks
+			return
+		}
+	}
+	root, bad := parse(file)
+	if bad != nil {
+		d.salvage(o, *bad)
+		return
+	}
+	d.root = root
 }
 
 // parse returns the root node of the only document in data, or nil if it is
 // empty.
 func parse(data []byte) (*yaml.Node, *syntaxError) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if bad := checkEncoding(data); bad != nil {
-		return nil, bad
-	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	first, err := nextDocument(decoder)
 	if err != nil {
@@ -90,6 +106,12 @@ func parse(data []byte) (*yaml.Node, *syntaxError) {
 			problem: "a second document begins here: keep one per file and remove the line ---"}
 	}
 	return first, nil
+}
+
+// syntaxError says why a text is no YAML.
+type syntaxError struct {
+	line, column int
+	problem      string
 }
 
 // nextDocument returns the root of the next document, or nil at the end. The

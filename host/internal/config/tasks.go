@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -55,6 +54,7 @@ func (d *decoder) readTask(r *taskReader, n *yaml.Node) {
 	d.settle(t)
 	d.checkNotify(t, n)
 	d.checkTemplates(t.params)
+	d.checkJobTexts(t)
 	d.finish(&t.schedule, what, n, t.given)
 	if len(d.faults) == first {
 		d.checkSchedule(&t.schedule, t.Name, n, t.given)
@@ -98,7 +98,7 @@ func (d *decoder) checkNotify(t *taskDraft, n *yaml.Node) {
 func (d *decoder) unknownName(key string, n *yaml.Node, what, name string, known []string) {
 	switch {
 	case d.incomplete:
-	case d.filled[n]:
+	case filled(n):
 		d.fault(n, "%s: there is no %s with the name in ${…}", key, what)
 	default:
 		d.fault(n, "%s: there is no %s %q%s", key, what, name, insteadOf(name, known))
@@ -116,21 +116,6 @@ func findText(n *yaml.Node, value string) *yaml.Node {
 		}
 	}
 	return n
-}
-
-// checkTemplates checks the templates in the texts of params.
-func (d *decoder) checkTemplates(n *yaml.Node) {
-	if n == nil || d.options.CheckTemplate == nil {
-		return
-	}
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.Contains(n.Value, "{{") {
-		if err := d.options.CheckTemplate(n.Value); err != nil {
-			d.fault(n, "params: %v", err)
-		}
-	}
-	for _, child := range n.Content {
-		d.checkTemplates(child)
-	}
 }
 
 // relative returns the path of the file as seen from the main one. It is kept

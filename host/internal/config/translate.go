@@ -27,7 +27,7 @@ type translator struct {
 func (t *translator) report(err error) {
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
-		t.fault(t.use.name, "settings of %s: %v", t.use.Name, err)
+		t.fault(t.use.name.stub(), "settings of %s: %v", t.use.Name, err)
 		return
 	}
 	for _, leaf := range leaves(invalid) {
@@ -98,7 +98,7 @@ func (t *translator) other(n *yaml.Node, key string, k jsonschema.ErrorKind) {
 		t.fault(n, "%s: %s fits none of the forms that %s allows", key, t.show(n), t.use.Name)
 		return
 	}
-	if t.filled[n] {
+	if filled(n) {
 		t.fault(n, "%s: %s does not fit", key, t.show(n))
 		return
 	}
@@ -110,7 +110,7 @@ func (t *translator) other(n *yaml.Node, key string, k jsonschema.ErrorKind) {
 func (t *translator) locate(location []string) (n *yaml.Node, key string) {
 	n, key = t.use.with, "with"
 	if n == nil {
-		return t.use.node, t.use.Name
+		return t.use.node.stub(), t.use.Name
 	}
 	for _, token := range location {
 		next := child(n, token)
@@ -187,7 +187,7 @@ func (t *translator) choose(n *yaml.Node, key string, want []any) {
 		allowed = append(allowed, fmt.Sprint(value))
 	}
 	guess := ""
-	if near := spelling.Nearest(n.Value, allowed); near != "" && !t.filled[n] {
+	if near := spelling.Nearest(n.Value, allowed); near != "" && !filled(n) {
 		guess = ", did you mean " + near + "?"
 	}
 	t.fault(n, "%s: expected %s, got %s%s", key, either(allowed), t.show(n), guess)

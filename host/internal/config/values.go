@@ -77,7 +77,7 @@ func choice[T ~string](to *T, words ...T) rule {
 			}
 		}
 		guess := ""
-		if near := spelling.Nearest(n.Value, r.enum); near != "" && !d.filled[n] {
+		if near := spelling.Nearest(n.Value, r.enum); near != "" && !filled(n) {
 			guess = ", did you mean " + near + "?"
 		}
 		d.fault(n, "%s: expected %s, got %s%s", key, either(r.enum), d.show(n), guess)
@@ -93,7 +93,7 @@ func integer(to *int, lo, hi int) rule {
 			d.fault(n, "%s: %s", key, problem)
 			return
 		}
-		if n.Tag != "!!int" && !d.filled[n] {
+		if n.Tag != "!!int" && !filled(n) {
 			d.mismatch(&r, key, n)
 			return
 		}
@@ -128,7 +128,7 @@ func (d *decoder) numberProblem(n *yaml.Node) string {
 func number(to *float64, lo, hi float64) rule {
 	r := rule{kind: kindNumber}
 	r.take = func(d *decoder, key string, n *yaml.Node) {
-		if n.Tag != "!!int" && n.Tag != "!!float" && !d.filled[n] {
+		if n.Tag != "!!int" && n.Tag != "!!float" && !filled(n) {
 			d.mismatch(&r, key, n)
 			return
 		}
@@ -151,7 +151,7 @@ func boolean(to *bool) rule {
 	r := rule{kind: kindBoolean}
 	r.take = func(d *decoder, key string, n *yaml.Node) {
 		switch value := strings.ToLower(n.Value); {
-		case n.Tag != "!!bool" && !d.filled[n], value != "true" && value != "false":
+		case n.Tag != "!!bool" && !filled(n), value != "true" && value != "false":
 			d.mismatch(&r, key, n)
 		default:
 			*to = value == "true"
@@ -174,7 +174,7 @@ func duration(to *time.Duration, lo time.Duration) rule {
 		}
 		value, err := pluginapi.ParseDuration(n.Value)
 		switch {
-		case err != nil && strings.HasPrefix(n.Value, "-") && !d.filled[n]:
+		case err != nil && strings.HasPrefix(n.Value, "-") && !filled(n):
 			d.fault(n, "%s: a duration cannot be negative, got %s", key, d.show(n))
 		case err != nil && overflows(n.Value), value.Std() > maxDuration:
 			d.fault(n, "%s: expected at most 10 years (3650d), got %s", key, d.show(n))

@@ -63,7 +63,7 @@ func (d *decoder) suggestZone(n *yaml.Node) string {
 	if strings.EqualFold(name, "local") {
 		return ", since it differs from host to host: write the name of the zone"
 	}
-	if d.filled[n] {
+	if filled(n) {
 		name = ""
 	}
 	if alias, ok := zoneAliases[strings.ToLower(name)]; ok {

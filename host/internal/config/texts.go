@@ -1,0 +1,155 @@
+package config
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/axsched/ax/host/internal/spelling"
+)
+
+// checkTemplates checks the templates in the texts of params.
+func (d *decoder) checkTemplates(n *yaml.Node) {
+	if n == nil || d.options.CheckTemplate == nil {
+		return
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.Contains(n.Value, "{{") {
+		d.checkTemplate(n)
+	}
+	for _, child := range n.Content {
+		d.checkTemplates(child)
+	}
+}
+
+func (d *decoder) checkTemplate(n *yaml.Node) {
+	found, known := d.templates[n.Value]
+	if !known {
+		found = d.options.CheckTemplate(n.Value)
+		d.templates[n.Value] = found
+	}
+	for _, f := range found {
+		message := "params: " + f.Message
+		switch {
+		case filled(n):
+			message = "params: the template with the value of ${…} has a fault"
+		case f.Word != "":
+			message += insteadOf(f.Word, f.Known)
+		}
+		report := d.faultAt
+		if f.Doubt {
+			report = d.warn
+		}
+		report(d.atPart(n, f.Part), "%s", message)
+	}
+}
+
+// jobText is a text in the settings of the job exec, with the keys and numbers
+// that lead to it.
+type jobText struct {
+	*yaml.Node
+	key string // the outermost key
+	// script tells that a shell interprets it.
+	script bool
+}
+
+// paramReference matches what is replaced by a parameter, or looks like it.
+var paramReference = regexp.MustCompile(`\$\{([a-zA-Z]+)\.([^}]*)\}`)
+
+// ownTemplate matches a template over the due time.
+var ownTemplate = regexp.MustCompile(`\{\{[^{}]*\.(ScheduledAt|InstanceID|TraceID)\b[^{}]*\}\}`)
+
+// checkJobTexts looks for references to parameters that do not do what they look
+// like. Only the job exec is known to have them.
+func (d *decoder) checkJobTexts(t *taskDraft) {
+	if filepath.Base(t.job.Name) != "exec" || t.job.with == nil {
+		return
+	}
+	for _, text := range execTexts(t.job.with) {
+		if filled(text.Node) {
+			continue // a secret is not shown, not even a part of it
+		}
+		if m := ownTemplate.FindString(text.Value); m != "" {
+			d.warn(d.atPart(text.Node, m), "%s: templates are filled in in params only: give %s a name there and write ${params.NAME} here", text.key, m)
+		}
+		for _, m := range paramReference.FindAllStringSubmatch(text.Value, -1) {
+			d.checkReference(t, text, m[0], m[1], m[2])
+		}
+	}
+}
+
+// execTexts returns the texts in settings of exec.
+func execTexts(with *yaml.Node) []jobText {
+	var texts []jobText
+	for _, p := range pairs(with) {
+		switch {
+		case p.value.Kind == yaml.ScalarNode:
+			texts = append(texts, jobText{p.value, p.key.Value, p.key.Value == "shell"})
+		case p.value.Kind == yaml.SequenceNode:
+			for i, item := range p.value.Content {
+				texts = append(texts, jobText{item, p.key.Value, p.key.Value == "command" && isScript(p.value.Content, i)})
+			}
+		default:
+			for _, entry := range pairs(p.value) {
+				texts = append(texts, jobText{entry.value, p.key.Value + "." + entry.key.Value, false})
+			}
+		}
+	}
+	return texts
+}
+
+// isScript reports whether an argument is what a shell gets with -c.
+func isScript(args []*yaml.Node, i int) bool {
+	if i < 2 || !slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash"}, filepath.Base(args[0].Value)) {
+		return false
+	}
+	flag := args[i-1].Value
+	return strings.HasPrefix(flag, "-") && strings.HasSuffix(flag, "c")
+}
+
+// checkReference looks at one reference to a parameter.
+func (d *decoder) checkReference(t *taskDraft, text jobText, whole, word, param string) {
+	at := d.atPart(text.Node, whole)
+	variable := "$AX_PARAM_" + variableOf(param)
+	switch {
+	case word != "params":
+		if spelling.Nearest(word, []string{"params"}) != "" {
+			d.faultAt(at, "%s: %s is not replaced, did you mean ${params.%s}?", text.key, whole, param)
+		}
+	case text.key == "shell":
+		d.faultAt(at, `shell: %s is not replaced in a script, which would run what it holds: write "%s"`, whole, variable)
+	case text.key != "command":
+		d.faultAt(at, "%s: %s is replaced in command only; the variable %s has it for the program", text.key, whole, variable[1:])
+	case !d.hasParam(t, param):
+		var known []string
+		for _, p := range pairs(t.params) {
+			known = append(known, p.key.Value)
+		}
+		d.faultAt(at, "command: the task has no parameter %q%s", param, insteadOf(param, known))
+	case text.script:
+		d.warn(at, `command: the shell runs what %s holds as a part of the script: write "%s" in it`, whole, variable)
+	}
+}
+
+// hasParam reports whether runs of a task may have a parameter: a provider may
+// add some, and so does who runs a task by hand that is never due.
+func (d *decoder) hasParam(t *taskDraft, name string) bool {
+	if t.paramsFrom.node != nil || !t.Enabled {
+		return true
+	}
+	return slices.ContainsFunc(pairs(t.params), func(p pair) bool { return p.key.Value == name })
+}
+
+// variableOf returns what the job exec makes of the name of a parameter in the
+// name of a variable.
+func variableOf(param string) string {
+	return strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return '_'
+		}
+		return unicode.ToUpper(r)
+	}, param)
+}
