@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,9 +55,9 @@ func TestCapture(t *testing.T) {
 			t.Parallel()
 			for _, n := range []int{0, 1, 7} {
 				c, got := feed(t, tt.limit, tt.in, n)
-				if got != tt.want || c.dropped != tt.dropped || c.total != int64(len(tt.in)) || c.last != tt.last {
+				if got != tt.want || c.dropped() != tt.dropped || c.total != int64(len(tt.in)) || c.last != tt.last {
 					t.Errorf("pieces of %d: %q, dropped %d of %d, last %q; want %q, %d, %q",
-						n, got, c.dropped, c.total, c.last, tt.want, tt.dropped, tt.last)
+						n, got, c.dropped(), c.total, c.last, tt.want, tt.dropped, tt.last)
 				}
 			}
 		})
@@ -73,18 +75,57 @@ func TestCaptureAccountsForEveryByte(t *testing.T) {
 		}
 		limit := 8 + rnd.IntN(120)
 		c, got := feed(t, limit, text.String(), 1+rnd.IntN(40))
-		if c.dropped == 0 {
+		if c.dropped() == 0 {
 			if got != text.String() {
 				t.Fatalf("round %d, limit %d: %q became %q", round, limit, text.String(), got)
 			}
 			continue
 		}
-		note := fmt.Sprintf("… %d bytes dropped …\n", c.dropped)
+		note := fmt.Sprintf("… %d bytes dropped …\n", c.dropped())
 		head, tail, found := strings.Cut(got, note)
 		if !found || !strings.HasPrefix(text.String(), head) || !strings.HasSuffix(text.String(), tail) ||
-			len(head)+len(tail)+int(c.dropped) != text.Len() || len(head) > limit/2 || len(tail) > limit/2 {
+			len(head)+len(tail)+int(c.dropped()) != text.Len() || len(head) > limit/2 || len(tail) > limit/2 {
 			t.Fatalf("round %d, limit %d: %q became %q", round, limit, text.String(), got)
 		}
+	}
+}
+
+// The same with lines that are cut: what is kept and what the notes tell are
+// all that was written.
+func TestNotesAddUp(t *testing.T) {
+	t.Parallel()
+	notes := regexp.MustCompile(`(?m) … (\d+) bytes of this line dropped …$|^… (\d+) bytes dropped …\n`)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	withCut, withGap := 0, 0
+	for round := range 300 {
+		limit := maxLine * (1 + rnd.IntN(8))
+		var text strings.Builder
+		for range rnd.IntN(12) {
+			text.WriteString(strings.Repeat("x", rnd.IntN(2*maxLine)) + "\n")
+			if rnd.IntN(4) == 0 { // up to the edge of the head
+				text.WriteString(strings.Repeat("y", max(limit/2-text.Len()+rnd.IntN(3)-2, 0)) + "\n")
+			}
+		}
+		c, got := feed(t, limit, text.String(), 1+rnd.IntN(maxLine))
+		told := int64(0)
+		for _, note := range notes.FindAllStringSubmatch(got, -1) {
+			n, err := strconv.ParseInt(note[1]+note[2], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told += n
+			if note[1] != "" {
+				withCut++
+			} else {
+				withGap++
+			}
+		}
+		if kept := len(notes.ReplaceAllString(got, "")); kept+int(told) != text.Len() || c.dropped() != told || kept > limit+1 {
+			t.Fatalf("round %d, limit %d: %d bytes kept, notes of %d, counted %d of %d", round, limit, kept, told, c.dropped(), text.Len())
+		}
+	}
+	if withCut == 0 || withGap == 0 {
+		t.Errorf("%d lines were cut, %d gaps: the test saw too little", withCut, withGap)
 	}
 }
 
@@ -112,8 +153,8 @@ func FuzzCapture(f *testing.F) {
 			t.Fatalf("not UTF-8: %q", got)
 		}
 		const note = 64 // bytes of the note
-		if len(got) > 3*size+note || c.total != int64(len(text)) || c.dropped > c.total {
-			t.Fatalf("%d bytes from %d, dropped %d, limit %d", len(got), len(text), c.dropped, size)
+		if len(got) > 3*size+note || c.total != int64(len(text)) || c.dropped() > c.total {
+			t.Fatalf("%d bytes from %d, dropped %d, limit %d", len(got), len(text), c.dropped(), size)
 		}
 	})
 }

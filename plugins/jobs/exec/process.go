@@ -127,17 +127,63 @@ func (p *process) reap() {
 }
 
 // copyOutput ends when no process holds the pipe any more or finish gives up.
+// While out waits for the host the pipe fills, and the processes wait as well.
 func (p *process) copyOutput(out io.Writer) {
 	defer close(p.read)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := p.output.Read(buf)
 		_, _ = out.Write(buf[:n]) // a capture never fails
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			p.held = p.copyRest(out)
+		}
 		if err != nil {
-			p.held = errors.Is(err, os.ErrDeadlineExceeded)
 			return
 		}
 	}
+}
+
+// copyRest takes what lies in the pipe: all the time that finish gave may have
+// gone by while out was waiting. It reports whether somebody still holds the
+// pipe.
+func (p *process) copyRest(out io.Writer) (held bool) {
+	_ = p.output.SetReadDeadline(time.Time{})
+	_, _ = io.CopyN(out, p.output, int64(p.unread())) // it is there: no wait
+	return !p.abandoned()
+}
+
+// unread is how many bytes lie in the pipe.
+func (p *process) unread() (n int) {
+	p.control(func(fd int) error {
+		var err error
+		n, err = unix.IoctlGetInt(fd, unix.TIOCINQ) // FIONREAD by its other name
+		return err
+	})
+	return n
+}
+
+// abandoned reports whether nothing can come from the pipe any more.
+func (p *process) abandoned() bool {
+	poll := []unix.PollFd{{Events: unix.POLLIN}}
+	p.control(func(fd int) error {
+		poll[0].Fd = int32(fd)
+		_, err := unix.Poll(poll, 0)
+		return err
+	})
+	return poll[0].Revents == unix.POLLHUP
+}
+
+// control calls f with the descriptor of the pipe, again if a signal comes.
+func (p *process) control(f func(fd int) error) {
+	conn, err := p.output.SyscallConn()
+	if err != nil {
+		return // closed, which nobody does before finish
+	}
+	_ = conn.Control(func(fd uintptr) {
+		for errors.Is(f(int(fd)), unix.EINTR) {
+			continue
+		}
+	})
 }
 
 // finish waits for the rest of the output, but not long. It reports whether

@@ -58,7 +58,7 @@ func (e *ending) data() map[string]any {
 		"exit_code":     e.state.ExitCode(),
 		"duration_ms":   e.took.Milliseconds(),
 		"output_bytes":  e.out.total,
-		"dropped_bytes": e.out.dropped,
+		"dropped_bytes": e.out.dropped(),
 	}
 	if status, ok := e.state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		const shellBase = 128 // how shells number the end by a signal
