@@ -186,11 +186,15 @@ func (b backend) Instances(ctx context.Context, f ax.InstanceFilter) ([]ax.Insta
 }
 
 func (b backend) Instance(ctx context.Context, id ax.InstanceID) (ax.Instance, error) {
-	return b.h.store.Instance(ctx, id)
+	inst, err := b.h.store.Instance(ctx, id)
+	if errors.Is(err, ax.ErrNotFound) {
+		return inst, &api.NotFound{What: "instance", Name: id.String()}
+	}
+	return inst, err
 }
 
 func (b backend) Cancel(ctx context.Context, id ax.InstanceID, actor string) error {
-	inst, err := b.h.store.Instance(ctx, id)
+	inst, err := b.Instance(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -207,7 +211,7 @@ func (b backend) Events(ctx context.Context, f ax.EventFilter) ([]ax.Event, erro
 // Follow signals after each write about the instance, and closes the channel
 // once it is final.
 func (b backend) Follow(ctx context.Context, id ax.InstanceID) (<-chan struct{}, error) {
-	if _, err := b.h.store.Instance(ctx, id); err != nil {
+	if _, err := b.Instance(ctx, id); err != nil {
 		return nil, err
 	}
 	writes, drop := b.h.writer.follow(id)
@@ -244,7 +248,7 @@ func (b backend) Follow(ctx context.Context, id ax.InstanceID) (<-chan struct{},
 
 // Callback ends a deferred run.
 func (b backend) Callback(ctx context.Context, id ax.InstanceID, token string, r api.CallbackResult) error {
-	inst, err := b.h.store.Instance(ctx, id)
+	inst, err := b.Instance(ctx, id)
 	if err != nil {
 		return err
 	}

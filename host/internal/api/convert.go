@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -80,14 +81,25 @@ func (v ScheduleView) Text() string {
 	case v.Cron != "":
 		return v.Cron
 	case v.Every != "":
-		return "every " + v.Every
+		return "every " + short(v.Every)
 	case v.Delay != "":
-		return v.Delay + " after each run"
+		return short(v.Delay) + " after each run"
 	case v.Trigger != "":
 		return v.Trigger
 	default:
 		return "at " + v.At.Format(time.RFC3339)
 	}
+}
+
+// short takes zeros off the end of a duration: 1h0m0s becomes 1h.
+func short(duration string) string {
+	if d, ok := strings.CutSuffix(duration, "m0s"); ok {
+		duration = d + "m"
+	}
+	if d, ok := strings.CutSuffix(duration, "h0m"); ok {
+		duration = d + "h"
+	}
+	return duration
 }
 
 func newInstanceView(i ax.Instance) InstanceView {
