@@ -31,9 +31,9 @@ type dialect interface {
 	// forUpdate ends a SELECT whose rows must not change before the transaction
 	// ends. It is empty where a transaction that writes excludes all others.
 	forUpdate() string
-	// prepares tells whether statements of the writer are prepared, which pays
-	// where that costs no round trip.
-	prepares() bool
+	// remote: the database is at the other end of a network. Each statement costs
+	// a round trip, and answers can be lost.
+	remote() bool
 	// maintainPartitions makes and drops partitions, if the tables have any.
 	maintainPartitions(ctx context.Context, s *Store, p PartitionParams) (PartitionReport, error)
 

@@ -99,6 +99,4 @@ func (mySQL) tableExists(ctx context.Context, q queryer, name string) (bool, err
 
 func (mySQL) forUpdate() string { return " FOR UPDATE" }
 
-// prepares is false: parameters are put into the text here, with one round trip
-// for each statement.
-func (mySQL) prepares() bool { return false }
+func (mySQL) remote() bool { return true }

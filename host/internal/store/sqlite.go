@@ -172,7 +172,7 @@ func (sqlite) stamp(ctx context.Context, db *sql.DB, text string, args ...any) (
 }
 
 func (sqlite) forUpdate() string { return "" }
-func (sqlite) prepares() bool    { return true }
+func (sqlite) remote() bool      { return false }
 
 func (sqlite) maintainPartitions(context.Context, *Store, PartitionParams) (PartitionReport, error) {
 	return PartitionReport{}, nil

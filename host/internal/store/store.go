@@ -28,6 +28,10 @@ var (
 	ErrDuplicate   = ax.ErrDuplicate
 	ErrUnavailable = ax.ErrUnavailable
 	ErrClosed      = ax.ErrClosed
+	// ErrUncertain comes with ErrUnavailable: the connection was lost in the middle
+	// of a COMMIT, and the database stayed away for too long to learn whether the
+	// change was written. Whoever has to know reads the rows again later.
+	ErrUncertain = errors.New("it is not known whether the change was written")
 	// ErrReadOnly: the store was opened for reading only.
 	ErrReadOnly = errors.New("the store was opened for reading only")
 )

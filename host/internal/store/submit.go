@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -18,6 +19,7 @@ import (
 //   - false, ErrDuplicate: an instance of Insert exists already, by its due
 //     time; nothing of the change was written.
 //   - false, ErrUnavailable: the database stayed busy, full or away for RetryFor.
+//     With ErrUncertain too the change may have been written all the same.
 //   - false, another error: the change is wrong, or the store closed or read-only.
 //
 // Changes are applied in the order in which they were submitted. Done must not
@@ -149,11 +151,13 @@ func planArgs(p *ax.Plan) []any {
 	}
 }
 
+// movedColumns are those that a Move sets.
+const movedColumns = "status, attempt, fence, owner, node, reason, params, params_bound, started_at, ended_at, retry_at, " +
+	"deferred, callback_hash, deadline_at, message, error, data"
+
 // updateInstance names the due time too, which never changes: tables may have
 // partitions by it.
-const updateInstance = `UPDATE ax_instance SET status = ?, attempt = ?, fence = ?, owner = ?, node = ?, reason = ?,
-  params = ?, params_bound = ?, started_at = ?, ended_at = ?, retry_at = ?,
-  deferred = ?, callback_hash = ?, deadline_at = ?, message = ?, error = ?, data = ?
+var updateInstance = "UPDATE ax_instance SET " + strings.ReplaceAll(movedColumns, ", ", " = ?, ") + ` = ?
   WHERE id = ? AND scheduled_at = ? AND status = ? AND fence = ?`
 
 func moveArgs(m *ax.Move) []any {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -20,7 +21,9 @@ type writer struct {
 	queue    chan parcel
 	maxBatch int
 	retryFor time.Duration
+	mode     mode // to begin with
 	stmts    writerStmts
+	mark     int64 // the id of the row in ax_witness, 0 = none yet
 	stats    statsCounter
 	done     chan struct{} // closed when the goroutine has ended
 
@@ -29,8 +32,12 @@ type writer struct {
 }
 
 func newWriter(s *Store, o Options) *writer {
+	how := singly
+	if s.dialect.remote() {
+		how = inSets
+	}
 	return &writer{
-		store: s, log: o.Log, queue: make(chan parcel, o.Buffer),
+		store: s, log: o.Log, mode: how, queue: make(chan parcel, o.Buffer),
 		maxBatch: o.MaxBatch, retryFor: o.RetryFor,
 		stmts: newWriterStmts(s), done: make(chan struct{}),
 	}
@@ -120,33 +127,64 @@ const (
 	maxBackoff   = time.Second
 )
 
+// mode is how the items of a transaction are written.
+type mode int
+
+const (
+	// inSets: rows of many items share statements. A condition that does not
+	// hold fails the transaction.
+	inSets mode = iota
+	// singly: each condition is checked by a statement of its own.
+	singly
+	// apart: like singly, within a savepoint each, so that only the culprit of
+	// an error is left out.
+	apart
+)
+
 // write brings every item to its verdict: applied, or not, or err. The items
-// first share a transaction. If a statement fails for good they share another
-// one in which each has a savepoint, so that only the culprit is left out.
-// Faults that may pass are waited for, each item at most retryFor since its
-// Submit.
+// share a transaction. If something in it fails for good they share another one,
+// in a mode that costs more and tells them apart. Faults that may pass are waited
+// for, each item at most retryFor since its Submit.
 func (w *writer) write(batch []*item) {
-	apart, backoff := false, firstBackoff
+	how, backoff := w.mode, firstBackoff
 	for {
 		started := time.Now()
-		err := w.transaction(batch, apart)
-		transient := w.store.dialect.transient(err)
+		err := w.transaction(batch, how)
+		if lost, ok := errors.AsType[*lostCommit](err); ok {
+			err = w.settle(batch, lost)
+		}
+		transient := w.store.dialect.transient(err) && !errors.Is(err, ErrUncertain)
 		switch {
 		case err == nil:
 			w.stats.committed(batch, time.Since(started))
 			return
-		case !transient && !apart:
-			apart = true
+		case errors.Is(err, errRefused):
+			how = singly
+			continue
+		case !transient && how != apart && !errors.Is(err, ErrUncertain):
+			how = apart
 			continue
 		case w.giveUp(batch, err, transient):
 			w.stats.lost(batch)
 			return
 		}
-		w.stats.retried()
-		w.log.Warn("the database does not take changes, trying again", "changes", len(batch), "wait", backoff, "error", err)
-		time.Sleep(backoff)
+		w.retry(len(batch), err, backoff)
 		backoff = min(2*backoff, maxBackoff)
 	}
+}
+
+// retry waits before the next attempt.
+func (w *writer) retry(changes int, err error, wait time.Duration) {
+	w.stats.retried()
+	level := hclog.Warn
+	if w.store.dialect.collided(err) { // as happens among hosts that are well
+		level = hclog.Debug
+	}
+	w.log.Log(level, "the database does not take changes, trying again", "changes", changes, "wait", wait, "error", w.store.dialect.explain(err))
+	if w.store.dialect.stale(err) {
+		w.store.reconnect()
+	}
+	time.Sleep(wait)
 }
 
 // giveUp answers the items that have waited long enough, or all of them if the
@@ -158,6 +196,8 @@ func (w *writer) giveUp(batch []*item, err error, transient bool) bool {
 		case it.final:
 		case transient && time.Since(it.at) < w.retryFor:
 			none = false
+		case errors.Is(err, ErrUncertain) && !it.applied:
+			it.final = true // refused, whatever became of the others
 		default:
 			it.applied, it.err, it.final = false, w.store.wrap("write a change", err), true
 		}
@@ -166,8 +206,8 @@ func (w *writer) giveUp(batch []*item, err error, transient bool) bool {
 }
 
 // transaction tries to write all items whose verdict is not final. After an
-// error nothing of them is written.
-func (w *writer) transaction(batch []*item, apart bool) error {
+// error nothing of them is written, unless it is a lostCommit.
+func (w *writer) transaction(batch []*item, how mode) error {
 	ctx := context.Background() // a change is written whoever still waits for it
 	if err := w.stmts.prepare(ctx); err != nil {
 		return err
@@ -176,10 +216,10 @@ func (w *writer) transaction(batch []*item, apart bool) error {
 	if err != nil {
 		return err
 	}
-	b := batchTx{store: w.store, tx: tx, stmts: &w.stmts}
-	if err := b.apply(ctx, batch, apart); err != nil {
+	b := batchTx{store: w.store, tx: tx, stmts: &w.stmts, mode: how}
+	if err := b.apply(ctx, batch); err != nil {
 		tx.Rollback() //nolint:errcheck // some faults have rolled it back already
 		return err
 	}
-	return tx.Commit()
+	return w.commit(ctx, tx, batch)
 }

@@ -13,8 +13,10 @@ type batchTx struct {
 	store *Store
 	tx    *sql.Tx
 	stmts *writerStmts
+	mode  mode
 	inTx  [stmtCount]*sql.Stmt
 
+	sets
 	instances [][]any
 	waiting   map[int64]bool // the ids in instances
 	events    [][]any
@@ -23,17 +25,20 @@ type batchTx struct {
 // apply runs the statements of all items whose verdict is not final, and forms
 // it. With apart each item gets a savepoint and may fail by itself; without, an
 // error is that of the whole transaction, as are those that may pass.
-func (b *batchTx) apply(ctx context.Context, batch []*item, apart bool) error {
+func (b *batchTx) apply(ctx context.Context, batch []*item) error {
 	for _, it := range batch {
 		if it.final {
 			continue
 		}
 		it.err = nil
 		var err error
-		if apart {
-			err = b.applyApart(ctx, it)
-		} else {
+		switch b.mode {
+		case inSets:
+			err = b.gatherAll(ctx, it)
+		case singly:
 			it.applied, err = b.item(ctx, it)
+		case apart:
+			err = b.applyApart(ctx, it)
 		}
 		if err != nil {
 			return err
@@ -81,7 +86,7 @@ func (b *batchTx) item(ctx context.Context, it *item) (bool, error) {
 
 func (b *batchTx) conditionsHold(ctx context.Context, it *item) (bool, error) {
 	if it.plan != nil {
-		if ok, err := b.exec(ctx, stmtPlan, it.plan); err != nil || !ok {
+		if ok, err := b.holds(ctx, stmtPlan, it.plan); err != nil || !ok {
 			return false, err
 		}
 	}
@@ -91,7 +96,7 @@ func (b *batchTx) conditionsHold(ctx context.Context, it *item) (bool, error) {
 				return false, err
 			}
 		}
-		if ok, err := b.exec(ctx, stmtMove, it.move); err != nil || !ok {
+		if ok, err := b.holds(ctx, stmtMove, it.move); err != nil || !ok {
 			return false, err
 		}
 	}
@@ -126,6 +131,11 @@ func (b *batchTx) gather(ctx context.Context, it *item) error {
 			return err
 		}
 	}
+	b.gatherRows(it)
+	return nil
+}
+
+func (b *batchTx) gatherRows(it *item) {
 	for _, args := range it.inserts {
 		if b.waiting == nil {
 			b.waiting = map[int64]bool{}
@@ -134,15 +144,17 @@ func (b *batchTx) gather(ctx context.Context, it *item) error {
 		b.waiting[args[0].(int64)] = true
 	}
 	b.events = append(b.events, it.events...)
-	return nil
 }
 
 // flush writes the gathered rows.
 func (b *batchTx) flush(ctx context.Context) error {
-	if err := b.insert(ctx, stmtInstances, b.instances); err != nil {
+	if err := b.flushSets(ctx); err != nil {
 		return err
 	}
-	if err := b.insert(ctx, stmtEvents, b.events); err != nil {
+	if _, err := b.inPieces(ctx, stmtInstances, b.instances); err != nil {
+		return err
+	}
+	if _, err := b.inPieces(ctx, stmtEvents, b.events); err != nil {
 		return err
 	}
 	b.forget()
@@ -154,31 +166,41 @@ func (b *batchTx) forget() {
 	clear(b.waiting)
 }
 
-func (b *batchTx) insert(ctx context.Context, first writerStmt, rows [][]any) error {
+// inPieces runs statements for the numbers of rowCounts, of which first is the
+// first one, until all rows are written. It returns how many rows they matched.
+func (b *batchTx) inPieces(ctx context.Context, first writerStmt, rows [][]any) (int64, error) {
 	var args []any
+	var matched int64
 	for i, n := range rowCounts {
 		for len(rows) >= n {
 			args = args[:0]
 			for _, row := range rows[:n] {
 				args = append(args, row...)
 			}
-			if _, err := b.exec(ctx, first+writerStmt(i), args); err != nil {
-				return err
+			m, err := b.exec(ctx, first+writerStmt(i), args)
+			if err != nil {
+				return matched, err
 			}
+			matched += m
 			rows = rows[n:]
 		}
 	}
-	return nil
+	return matched, nil
 }
 
-// exec runs a statement and reports whether it matched any row.
-func (b *batchTx) exec(ctx context.Context, stmt writerStmt, args []any) (bool, error) {
+// holds runs a statement and reports whether it matched any row.
+func (b *batchTx) holds(ctx context.Context, stmt writerStmt, args []any) (bool, error) {
+	n, err := b.exec(ctx, stmt, args)
+	return n > 0, err
+}
+
+// exec runs a statement and returns the number of rows that it matched.
+func (b *batchTx) exec(ctx context.Context, stmt writerStmt, args []any) (int64, error) {
 	res, err := b.result(ctx, stmt, args)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	n, err := res.RowsAffected()
-	return n > 0, err
+	return res.RowsAffected()
 }
 
 func (b *batchTx) result(ctx context.Context, stmt writerStmt, args []any) (sql.Result, error) {

@@ -13,13 +13,18 @@ var rowCounts = [...]int{64, 16, 4, 1}
 // writerStmt numbers the prepared statements of the writer.
 type writerStmt int
 
+// Those for several rows are followed by one more for each further number of
+// rowCounts.
 const (
 	stmtPlan writerStmt = iota
 	stmtMove
 	stmtFailures
-	stmtInstances                                              // and one more for each of rowCounts
-	stmtEvents    = stmtInstances + writerStmt(len(rowCounts)) // likewise
-	stmtCount     = stmtEvents + writerStmt(len(rowCounts))
+	stmtInstances
+	stmtEvents      = stmtInstances + writerStmt(len(rowCounts))
+	stmtPlans       = stmtEvents + writerStmt(len(rowCounts))
+	stmtMoves       = stmtPlans + writerStmt(len(rowCounts))
+	stmtFailuresSet = stmtMoves + writerStmt(len(rowCounts))
+	stmtCount       = stmtFailuresSet + writerStmt(len(rowCounts))
 )
 
 // writerStmts keeps the statements of the writer, prepared once where that pays.
@@ -31,7 +36,7 @@ type writerStmts struct {
 }
 
 func newWriterStmts(s *Store) writerStmts {
-	p := writerStmts{store: s, texts: writerTexts(), ready: !s.dialect.prepares()}
+	p := writerStmts{store: s, texts: writerTexts(), ready: s.dialect.remote()}
 	for i := range p.texts {
 		p.texts[i] = s.sql(p.texts[i])
 	}
@@ -44,7 +49,7 @@ func (p *writerStmts) prepare(ctx context.Context) error {
 	if p.ready {
 		return nil
 	}
-	for i, text := range p.texts {
+	for i, text := range p.texts[:stmtPlans] { // sets are for remote servers
 		if p.stmts[i] != nil {
 			continue
 		}
@@ -71,6 +76,9 @@ func writerTexts() [stmtCount]string {
 	for i, rows := range rowCounts {
 		texts[int(stmtInstances)+i] = insertRows("ax_instance", instanceColumns, rows)
 		texts[int(stmtEvents)+i] = insertRows("ax_log", eventColumns, rows)
+		texts[int(stmtPlans)+i] = planSet.text(rows)
+		texts[int(stmtMoves)+i] = moveSet.text(rows)
+		texts[int(stmtFailuresSet)+i] = failuresSet.text(rows)
 	}
 	return texts
 }
