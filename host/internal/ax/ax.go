@@ -132,11 +132,12 @@ type RunRequest struct {
 	Grace time.Duration
 }
 
-// Output is what a job sends while it runs: exactly one of the fields is set.
+// Output is what a job sends while it runs: lines, or Progress.
 type Output struct {
-	Lines    []Line
-	Dropped  uint64 // lines that the plugin dropped before these
-	Progress *Progress
+	Lines []Line
+	// Dropped lines are missing just before these, with DroppedBytes of text.
+	Dropped, DroppedBytes uint64
+	Progress              *Progress
 }
 
 // Line is a line of a job's log or raw output, without its line end.

@@ -1,24 +1,61 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/axsched/ax/host/internal/ax"
 )
 
-// written gathers the events of all changes.
-type written struct{ events []ax.Event }
+// written is a writer that takes everything at once, or fails. With held set it
+// answers only when it is told to.
+type written struct {
+	events []ax.Event
+	err    error
+	held   bool
+	open   []func(applied bool, err error)
+}
 
-func (w *written) Submit(c ax.Change) { w.events = append(w.events, c.Events...) }
+// Submit implements Writer.
+func (w *written) Submit(c ax.Change) {
+	if w.err == nil {
+		w.events = append(w.events, c.Events...)
+	}
+	if w.held {
+		w.open = append(w.open, c.Done)
+		return
+	}
+	c.Done(w.err == nil, w.err)
+}
+
+// texts are the rows so far, shortened.
+func (w *written) texts() string {
+	var all []string
+	for _, e := range w.events {
+		all = append(all, fmt.Sprintf("%s %.100s", e.Level, e.Text))
+	}
+	return strings.Join(all, "|")
+}
 
 func newTestLog() (*outputLog, *written) {
 	w := &written{}
-	e := New(Config{Node: "n", Writer: w, IDs: ax.NewIDs(1)})
+	e := New(Config{Node: "n", Writer: w, IDs: ax.NewIDs(1), Log: hclog.NewNullLogger()})
 	return newOutputLog(e, &ax.Instance{ID: 7, TaskID: 8, Attempt: 2}), w
+}
+
+func linesOf(texts ...string) []ax.Line {
+	lines := make([]ax.Line, len(texts))
+	for i, text := range texts {
+		lines[i] = ax.Line{Level: "output", Text: text}
+	}
+	return lines
 }
 
 func TestLinesOfALevelShareARow(t *testing.T) {
@@ -46,24 +83,75 @@ func TestLinesOfALevelShareARow(t *testing.T) {
 	}
 }
 
-// TestOutputIsBounded: what is beyond the limit is counted, with what the plugin
-// has dropped itself.
+// TestOutputIsBounded: what is beyond the limit is counted.
 func TestOutputIsBounded(t *testing.T) {
 	t.Parallel()
 	log, w := newTestLog()
-	line := ax.Line{Level: "output", Text: strings.Repeat("x", maxEvent-1)}
+	line := strings.Repeat("x", maxEvent-1)
 	const fit = maxOutput / maxEvent
 	for range fit + 3 {
-		log.write(ax.Output{Lines: []ax.Line{line}})
+		log.write(ax.Output{Lines: linesOf(line)})
 	}
-	log.write(ax.Output{Dropped: 4})
 	if len(w.events) != fit {
 		t.Errorf("%d rows, want %d", len(w.events), fit)
 	}
 	log.close()
-	if last := w.events[len(w.events)-1]; len(w.events) != fit+1 || last.Level != "warn" || !strings.HasPrefix(last.Text, "7 lines of output were dropped") {
-		t.Errorf("%d rows, the last one: %s %.80s", len(w.events), last.Level, last.Text)
+	last := w.events[len(w.events)-1]
+	if want := fmt.Sprintf("… 3 lines of output (%d bytes) are missing here: an attempt may write 17 MiB …", 3*len(line)); len(w.events) != fit+1 ||
+		last.Level != "warn" || last.Text != want {
+		t.Errorf("%d rows, the last one: %s %.100s", len(w.events), last.Level, last.Text)
 	}
+}
+
+// What is missing is told where it is missing, whoever lost it.
+func TestGapsAreMarkedInPlace(t *testing.T) {
+	t.Parallel()
+	log, w := newTestLog()
+	log.write(ax.Output{Lines: linesOf("a")})
+	log.write(ax.Output{Dropped: 4, DroppedBytes: 40, Lines: linesOf("b")})
+	w.err = errors.New("the database is away")
+	log.write(ax.Output{Lines: linesOf("123", "4")})
+	log.write(ax.Output{Dropped: 1, DroppedBytes: 6, Lines: linesOf("5")}) // the mark is lost with its change
+	w.err = nil
+	log.write(ax.Output{Lines: linesOf("c")})
+	log.close()
+	want := "output a|warn … 4 lines of output (40 bytes) are missing here: the host did not take them in time …|output b|" +
+		"warn … 4 lines of output (11 bytes) are missing here: the database did not take them …|output c"
+	if got := w.texts(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A job waits for a slow database, but not long for one that is away.
+func TestOutputWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log, w := newTestLog()
+		w.held = true
+		begin := time.Now()
+		for range window {
+			log.write(ax.Output{Lines: linesOf("at once")})
+		}
+		if waited := time.Since(begin); waited != 0 {
+			t.Errorf("waited %s within the window", waited)
+		}
+		time.AfterFunc(windowWait/2, func() { w.open[0](true, nil) })
+		log.write(ax.Output{Lines: linesOf("when the first is there")})
+		if waited := time.Since(begin); waited != windowWait/2 {
+			t.Errorf("waited %s, want %s", waited, windowWait/2)
+		}
+		begin = time.Now()
+		log.write(ax.Output{Lines: linesOf("nevertheless")})
+		if waited := time.Since(begin); waited != windowWait || len(w.events) != window+2 {
+			t.Errorf("waited %s, %d rows", waited, len(w.events))
+		}
+		for _, done := range w.open[1:] {
+			done(true, nil) // the one that went beyond the window has no slot to give back
+		}
+		if len(log.slots) != 0 {
+			t.Errorf("%d slots are taken", len(log.slots))
+		}
+	})
 }
 
 func TestProgress(t *testing.T) {

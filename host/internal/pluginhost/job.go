@@ -147,7 +147,7 @@ func outputOf(event *pb.RunEvent) (ax.Output, bool) {
 		for i, l := range e.Logs.GetLines() {
 			lines[i] = ax.Line{At: wire.DecodeTime(l.GetAt(), nil), Level: l.GetLevel(), Text: l.GetText()}
 		}
-		return ax.Output{Lines: lines, Dropped: e.Logs.GetDropped()}, true
+		return ax.Output{Lines: lines, Dropped: e.Logs.GetDropped(), DroppedBytes: e.Logs.GetDroppedBytes()}, true
 	case *pb.RunEvent_Progress:
 		return ax.Output{Progress: &ax.Progress{
 			Done: e.Progress.GetDone(), Total: e.Progress.GetTotal(), Message: e.Progress.GetMessage(),

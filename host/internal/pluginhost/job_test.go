@@ -313,6 +313,24 @@ func TestSlowSinkIsNoSilence(t *testing.T) {
 	}
 }
 
+// A job that ends as it was told is not stuck because the host is slow to take
+// its output.
+func TestSlowSinkIsNoGrace(t *testing.T) {
+	t.Parallel()
+	th := startHost(t, "ax-plugin-alpha", "good", Policy{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	out := work(th.Host, "polite", "").Run(ctx, request(), func(ax.Output) {
+		cancel(pluginapi.ErrCanceled)
+		<-time.After(4 * request().Grace) // what is tested is this slowness
+	})
+	if out.Status != ax.StatusCanceled {
+		t.Errorf("outcome = %+v, want CANCELED", out)
+	}
+	if log := th.log.String(); strings.Contains(log, "a run does not end") {
+		t.Error("the job was taken for stuck")
+	}
+}
+
 func TestStoppedProcessIsFoundByItsRun(t *testing.T) {
 	t.Parallel()
 	th := startHost(t, "ax-plugin-alpha", "good", Policy{}, func(l *limits) {

@@ -37,7 +37,8 @@ type run struct {
 
 	mu       sync.Mutex
 	accepted time.Time // zero: not yet
-	inSink   bool
+	inSink   time.Time // since when; zero: it is not
+	sinkTime time.Duration
 	strikes  int   // times in a row that the run was silent too long
 	cause    error // why the host ended it, if it did
 	stuck    bool  // it did not end upon that
@@ -119,13 +120,24 @@ func (r *run) heard(event *pb.RunEvent) {
 // deliver gives output to the sink. A slow sink is no silence of the run.
 func (r *run) deliver(out ax.Output) {
 	r.mu.Lock()
-	r.inSink = true
+	r.inSink = time.Now()
 	r.mu.Unlock()
 	r.sink(out)
 	r.mu.Lock()
-	r.inSink = false
+	r.sinkTime += time.Since(r.inSink)
+	r.inSink = time.Time{}
 	r.silence.Reset(r.plugin.limits.silence)
 	r.mu.Unlock()
+}
+
+// inSinkSoFar is how long the host was busy with the output of the run.
+func (r *run) inSinkSoFar() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inSink.IsZero() {
+		return r.sinkTime
+	}
+	return r.sinkTime + time.Since(r.inSink)
 }
 
 // finished makes the outcome that the job reported.
@@ -224,8 +236,7 @@ func (r *run) softStop(cause error) {
 	if reason == "" {
 		reason = wire.ReasonCanceled
 	}
-	grace := time.NewTimer(r.grace())
-	defer grace.Stop()
+	graceOver := r.startGrace()
 	for pause := firstCancelPause; !r.tellCancel(reason); pause *= 2 {
 		// The request to run may still be on its way to the job: say it again.
 		select {
@@ -233,16 +244,37 @@ func (r *run) softStop(cause error) {
 			continue
 		case <-r.ended:
 			return
-		case <-grace.C:
+		case <-graceOver:
 			r.giveUp(cause)
 			return
 		}
 	}
 	select {
 	case <-r.ended:
-	case <-grace.C:
+	case <-graceOver:
 		r.giveUp(cause)
 	}
+}
+
+// startGrace returns a channel that is closed once the job has had its grace.
+// Time in which the host itself kept the job waiting with its output is not
+// part of it.
+func (r *run) startGrace() <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		busy := r.inSinkSoFar()
+		for left := r.grace(); left > 0; {
+			select {
+			case <-time.After(left):
+			case <-r.ended:
+				return
+			}
+			now := r.inSinkSoFar()
+			left, busy = now-busy, now
+		}
+		close(over)
+	}()
+	return over
 }
 
 // firstCancelPause is the wait before a cancel that came too early is repeated.
@@ -284,7 +316,7 @@ func (r *run) giveUp(cause error) {
 // time again, and is then ended.
 func (r *run) silent() {
 	r.mu.Lock()
-	if r.inSink || isClosed(r.ended) || r.stuck {
+	if !r.inSink.IsZero() || isClosed(r.ended) || r.stuck {
 		r.mu.Unlock()
 		return
 	}
