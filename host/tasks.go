@@ -27,6 +27,10 @@ type live struct {
 
 // changes is how a new configuration differs from the rows of the database.
 type changes struct {
+	cfg       *config.Config
+	now       time.Time
+	templates params.Compiler
+
 	entries []engine.Entry
 	upsert  []ax.TaskRow // those that differ
 	remove  []ax.TaskID
@@ -49,14 +53,24 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 	for i := range rows {
 		known[rows[i].ID] = &rows[i]
 	}
-	c := &changes{entries: make([]engine.Entry, 0, len(cfg.Tasks)), seen: map[ax.TaskID]time.Time{}}
+	c := &changes{cfg: cfg, now: now, entries: make([]engine.Entry, 0, len(cfg.Tasks)), seen: map[ax.TaskID]time.Time{}}
+	var differ []int // which of the entries
 	for i := range cfg.Tasks {
 		task := &cfg.Tasks[i]
 		row := known[task.ID]
 		delete(known, task.ID)
-		if err := h.compareTask(c, cfg, task, row, now); err != nil {
+		same, err := h.compareTask(c, task, row)
+		if err != nil {
 			return nil, fmt.Errorf("task %q: %w", task.Name, err)
 		}
+		if !same {
+			differ = append(differ, i)
+		}
+	}
+	// Rows are large: they are copied into a list that does not grow.
+	c.upsert = make([]ax.TaskRow, len(differ))
+	for i, at := range differ {
+		c.upsert[i] = h.kept(&c.entries[at])
 	}
 	for id, row := range known {
 		c.remove = append(c.remove, id)
@@ -65,61 +79,63 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 	return c, nil
 }
 
-// compareTask adds a task to changes. old is what the database has of it, nil
-// for nothing.
-func (h *Host) compareTask(c *changes, cfg *config.Config, task *ax.Task, old *ax.TaskRow, now time.Time) error {
+// kept is the row of a task as it may stand in the database.
+func (h *Host) kept(e *engine.Entry) ax.TaskRow {
+	row := e.Row
+	row.Task = withoutSecrets(h.redactor, row.Task)
+	return row
+}
+
+// compareTask adds a task to the entries of changes and tells whether its row is
+// as it should be. old is what the database has of it, nil for nothing.
+func (h *Host) compareTask(c *changes, task *ax.Task, old *ax.TaskRow) (same bool, err error) {
 	var row ax.TaskRow
 	if old != nil {
 		row = *old
 	}
 	if old != nil && old.PlanVersion != task.Schedule.Version {
-		c.ends(old, now)
+		c.ends(old, c.now)
 	}
-	entry, err := h.entry(cfg, task, row, now)
+	entry, err := h.entry(c, task, row)
 	if err != nil {
-		return err
+		return false, err
 	}
 	c.entries = append(c.entries, entry)
-	kept := entry.Row
-	kept.Task = withoutSecrets(h.redactor, kept.Task)
-	same := old != nil && sameDefinition(old.Task, kept.Task)
+	same = old != nil && sameDefinition(old.Task, h.kept(&entry).Task)
 	switch {
 	case old == nil:
 		c.added++
 	case !same:
 		c.changed++
 	}
-	if !same || old.Source != task.Source || old.PlanVersion != task.Schedule.Version {
-		c.upsert = append(c.upsert, kept)
-	}
-	return nil
+	return same && old.Source == task.Source && old.PlanVersion == task.Schedule.Version, nil
 }
 
 // entry makes a task ready for the engine. row is what the database has of it.
-func (h *Host) entry(cfg *config.Config, task *ax.Task, row ax.TaskRow, now time.Time) (engine.Entry, error) {
+func (h *Host) entry(c *changes, task *ax.Task, row ax.TaskRow) (engine.Entry, error) {
 	replan := row.PlanVersion != task.Schedule.Version
 	if replan {
-		row.AnchorAt, row.NextAt, row.Planned, row.PlanDone = now.Truncate(time.Microsecond), time.Time{}, nil, false
+		row.AnchorAt, row.NextAt, row.Planned, row.PlanDone = c.now.Truncate(time.Microsecond), time.Time{}, nil, false
 		row.PlanVersion = ""
 	}
 	row.Task = *task
-	trig, err := h.timetable(cfg, task, row.AnchorAt)
+	trig, err := h.timetable(c.cfg, task, row.AnchorAt)
 	if err != nil {
 		return engine.Entry{}, err
 	}
-	tmpl, err := params.Compile(task.Params)
+	tmpl, err := c.templates.Compile(task.Params)
 	if err != nil {
 		return engine.Entry{}, err
 	}
 	e := engine.Entry{Trigger: trig, Remote: task.Schedule.Trigger != nil, Lane: jobs{h}.Lane(task), Ready: h.readiness(task)}
-	if task.ParamsFrom == nil && !h.redactor.Found(task.Params) {
+	if node := c.cfg.Node; task.ParamsFrom == nil && !h.redactor.Found(task.Params) {
 		e.Params = func(inst *ax.Instance) ([]byte, bool) {
-			rendered, err := tmpl.Render(values(cfg.Node, inst))
+			rendered, err := tmpl.Render(values(node, inst))
 			return rendered, err == nil // the executor renders again and reports what is wrong
 		}
 	}
 	if replan && !e.Remote {
-		if err := engine.Plan(&row, trig, now); err != nil {
+		if err := engine.Plan(&row, trig, c.now); err != nil {
 			return engine.Entry{}, err
 		}
 	}
