@@ -238,6 +238,16 @@ func TestBrokenConfiguration(t *testing.T) {
 	}
 	n := len(w.of("b"))
 	w.some("b", n+1, ax.StatusSuccess)
+	health := axJSON[api.Health](w, "health")
+	if text := strings.Join(health.Reasons, "\n"); !containsAll(text, []string{"config: refused since ", "ax.yaml:10:"}) {
+		t.Errorf("health: %+v", health)
+	}
+	w.config(twoTasks("1s"))
+	h.logs("the configuration is good again")
+	if health := axJSON[api.Health](w, "health"); health.Status != api.HealthOK {
+		t.Errorf("health after the repair: %+v", health)
+	}
+	w.config(strings.Replace(broken, "1x", "1s", 1))
 	h.stop()
 
 	h = w.launch()
@@ -307,7 +317,7 @@ func TestSecondHostIsRefused(t *testing.T) {
 	if state := second.wait(patience); state.ExitCode() != 1 {
 		t.Errorf("a host on the same data_dir: %s", state)
 	}
-	second.logs("data_dir", "in use by another host")
+	second.logs("data_dir", "in use by another host", fmt.Sprintf("process %d of user ", h.cmd.Process.Pid))
 	w.addr = addr
 	if now := w.processes(); len(now) != len(before) {
 		t.Errorf("processes before: %v, after: %v", before, now)

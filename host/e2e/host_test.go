@@ -141,7 +141,7 @@ type hostLog struct {
 // newHostLog makes a log that is kept, and whose end is shown, if the test fails.
 func newHostLog(t *testing.T) *hostLog {
 	t.Helper()
-	l := &hostLog{}
+	l, dir := &hostLog{}, t.ArtifactDir() // made first, so that it is removed last
 	t.Cleanup(func() {
 		if !t.Failed() {
 			return
@@ -149,7 +149,7 @@ func newHostLog(t *testing.T) *hostLog {
 		const shown = 8 << 10
 		text := l.since(0)
 		t.Logf("the end of the host's log:\n%s", text[max(0, len(text)-shown):])
-		if err := os.WriteFile(filepath.Join(t.ArtifactDir(), "host.log"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "host.log"), []byte(text), 0o600); err != nil {
 			t.Log(err)
 		}
 	})

@@ -93,6 +93,9 @@ func (c *client) open(ctx context.Context, method, path string, in any, header h
 		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := c.http.Do(request)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err

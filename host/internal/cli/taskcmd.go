@@ -173,6 +173,9 @@ waiting only: the run goes on in the host, until it ends or "ax cancel" ends it.
 		}
 		var started api.RunStarted
 		if err := host.post(cmd.Context(), taskPath(args[0], "run"), body, &started); err != nil {
+			if cmd.Context().Err() != nil {
+				return fmt.Errorf("interrupted before the host had answered; whether the run was started is seen with: ax instances --task %s", args[0])
+			}
 			return err
 		}
 		if !o.wait {
