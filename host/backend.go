@@ -61,12 +61,12 @@ func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView,
 		return nil, err
 	}
 	now := time.Now()
+	showing := newShowing(b.h.catalog(), b.h.redactor)
 	shown := make([]api.TaskView, len(views))
 	for i, v := range views {
-		if v.Row.Schedule.Trigger != nil { // its settings are told
-			v.Row.Task = withoutSecrets(b.h.redactor, v.Row.Task)
-		}
-		shown[i] = api.NewTaskView(v.Row, now)
+		row := v.Row
+		row.Schedule = showing.schedule(row.Schedule)
+		shown[i] = api.NewTaskView(row, now)
 		if shown[i].State == api.TaskPaused && shown[i].NextAt.IsZero() {
 			shown[i].NextAt = b.nextAfterPause(ctx, v.Row)
 		}
@@ -117,8 +117,8 @@ func (b backend) Next(ctx context.Context, name string, q api.NextQuery) (api.Ne
 	if err != nil {
 		return api.NextTimes{}, &api.Unavailable{Reason: err.Error()}
 	}
-	task := withoutSecrets(b.h.redactor, entry.Row.Task)
-	next := api.NextTimes{Task: name, Words: preview.Describe(&task.Schedule, name)}
+	schedule := newShowing(b.h.catalog(), b.h.redactor).schedule(entry.Row.Schedule)
+	next := api.NextTimes{Task: name, Words: preview.Describe(&schedule, name)}
 	if next.Times, err = preview.Next(ctx, table, q.After, q.N); err != nil {
 		return next, &api.Unavailable{Reason: err.Error()}
 	}

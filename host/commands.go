@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/pluginhost"
 	"github.com/axsched/ax/host/internal/redact"
@@ -44,6 +45,11 @@ func (c *Checked) Plugins() (usable, refused int) {
 		}
 	}
 	return usable, refused
+}
+
+// Shown returns a schedule as it may be shown, without secrets.
+func (c *Checked) Shown(s ax.Schedule) ax.Schedule {
+	return newShowing(catalog{c.plugins, c.Config.Plugins.Dir}, c.redactor).schedule(s)
 }
 
 // Close ends the plugins that were started.

@@ -99,7 +99,7 @@ func openNext(ctx context.Context, path string) (*cli.NextSource, error) {
 		return nil, faults
 	}
 	return &cli.NextSource{
-		Tasks: c.Config.Tasks, Calendars: c.Config.Calendars, Plugins: c.Triggers, Close: c.Close,
+		Tasks: c.Config.Tasks, Calendars: c.Config.Calendars, Plugins: c.Triggers, Shown: c.Shown, Close: c.Close,
 	}, nil
 }
 

@@ -66,14 +66,16 @@ func (p *program) backfillCommand() *cobra.Command {
 	flags.BoolVarP(&f.wait, "wait", "w", false, "wait for the end (the default, but without --from)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "do not wait for the end")
 	flags.BoolVar(&f.cancel, "cancel", false, "cancel what waits in the backfills of the task")
-	c.MarkFlagsMutuallyExclusive("wait", "no-wait", "dry-run", "cancel")
-	c.MarkFlagsMutuallyExclusive("limit", "cancel")
-	c.MarkFlagsMutuallyExclusive("again", "cancel")
 	return c
 }
 
 // backfill decides which of the three ways it is.
 func (p *program) backfill(cmd *cobra.Command, task string, f backfillFlags) error {
+	for _, flags := range [][]string{{"wait", "no-wait", "dry-run", "cancel"}, {"limit", "cancel"}, {"again", "cancel"}} {
+		if err := exclusive(cmd, flags...); err != nil {
+			return err
+		}
+	}
 	host, err := p.client(cmd)
 	if err != nil {
 		return err

@@ -25,6 +25,9 @@ that stays full means that the workers do not keep up: look at the slowest tasks
   ax backlog -n 50
   ax backlog -o json | jq '.tasks[] | select(.queued > 0)'`,
 	}, "tasks", func(cmd *cobra.Command, _ []string) error {
+		if n < 1 {
+			return usage(fmt.Errorf("--limit: expected a positive number, got %d", n))
+		}
 		host, err := p.client(cmd)
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,6 +99,8 @@ type NextSource struct {
 	Tasks     []ax.Task
 	Calendars map[string]*calendar.Calendar
 	Plugins   trigger.Plugins
+	// Shown takes secrets out of a schedule; nil if there can be none.
+	Shown func(ax.Schedule) ax.Schedule
 	// Close stops the plugins.
 	Close func()
 }
@@ -196,6 +199,15 @@ func command(c *cobra.Command, group string, run func(cmd *cobra.Command, args [
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error { return failed(run(cmd, args)) }
 	return c
+}
+
+// exclusive makes sure that at most one of some flags is given.
+func exclusive(c *cobra.Command, flags ...string) error {
+	given := slices.DeleteFunc(flags, func(name string) bool { return !c.Flags().Changed(name) })
+	if len(given) < 2 {
+		return nil
+	}
+	return usage(fmt.Errorf("give only one of --%s", strings.Join(given, " and --")))
 }
 
 // argsError says what is wrong with the arguments of a command, and how it is

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,16 +64,35 @@ or one run by hand, and what became of it.`,
 	flags.StringVar(&o.until, "until", "", "only those due before a time, or before a while ago")
 	flags.StringVar(&o.before, "before", "", "only those older than this instance, for the next page")
 	flags.IntVarP(&o.limit, "limit", "n", 20, "how many to show at most")
-	statuses := make([]string, 0, len(ax.Statuses()))
-	for _, status := range ax.Statuses() {
-		statuses = append(statuses, string(status))
-	}
-	p.complete(c, "status", statuses...)
-	p.complete(c, "kind", string(ax.KindScheduled), string(ax.KindManual), string(ax.KindBackfill), string(ax.KindChild))
+	p.complete(c, "status", statuses()...)
+	p.complete(c, "kind", kinds()...)
 	if err := c.RegisterFlagCompletionFunc("task", p.taskNames); err != nil {
 		panic(err) // a flag that is not there
 	}
 	return c
+}
+
+// statuses are those in which an instance can be.
+func statuses() []string {
+	var names []string
+	for _, status := range ax.Statuses() {
+		names = append(names, string(status))
+	}
+	return names
+}
+
+func kinds() []string {
+	return []string{string(ax.KindScheduled), string(ax.KindManual), string(ax.KindBackfill), string(ax.KindChild)}
+}
+
+// oneOf refuses a value of a flag that is not among the known ones.
+func oneOf(flag string, values, known []string) error {
+	for _, value := range values {
+		if !slices.Contains(known, value) {
+			return fmt.Errorf("--%s: expected one of %s, got %q", flag, strings.Join(known, ", "), value)
+		}
+	}
+	return nil
 }
 
 type instanceFlags struct {
@@ -85,8 +106,14 @@ func (p *program) instanceQuery(o instanceFlags) (url.Values, error) {
 	if o.task != "" {
 		query.Set("task", o.task)
 	}
+	for i := range o.status {
+		o.status[i] = strings.ToUpper(o.status[i])
+	}
+	if err := errors.Join(oneOf("status", o.status, statuses()), oneOf("kind", o.kind, kinds())); err != nil {
+		return nil, err
+	}
 	if len(o.status) > 0 {
-		query.Set("status", strings.ToUpper(strings.Join(o.status, ",")))
+		query.Set("status", strings.Join(o.status, ","))
 	}
 	if len(o.kind) > 0 {
 		query.Set("kind", strings.Join(o.kind, ","))

@@ -95,7 +95,6 @@ func (p *program) nextCommand() *cobra.Command {
 	flags.BoolVar(&f.Why, "why", false, "tell what becomes of each time at which the schedule would be due")
 	flags.BoolVar(&f.stdin, "stdin", false, "read schedules from the standard input, a JSON object a line")
 	p.langFlag(c)
-	c.MarkFlagsMutuallyExclusive("cron", "every", "at", "stdin")
 	p.complete(c, "on-closed", "skip", "previous", "next")
 	p.complete(c, "on-blackout", "skip", "after")
 	return c
@@ -103,8 +102,11 @@ func (p *program) nextCommand() *cobra.Command {
 
 // next decides which of the four ways it is.
 func (p *program) next(cmd *cobra.Command, f *nextFlags, tasks []string) error {
-	if err := p.checkLang(); err != nil {
+	if err := errors.Join(p.checkLang(), exclusive(cmd, "cron", "every", "at", "stdin")); err != nil {
 		return err
+	}
+	if f.n < 1 || f.n > maxTimes {
+		return usage(fmt.Errorf("--number: expected a number from 1 to %d, got %d", maxTimes, f.n))
 	}
 	inline := f.Cron != "" || f.Every != "" || f.At != ""
 	switch {
@@ -144,8 +146,14 @@ func (p *program) next(cmd *cobra.Command, f *nextFlags, tasks []string) error {
 	}
 }
 
+// mostOfHost is how many due times a host computes at once.
+const mostOfHost = 1000
+
 // nextOfHost asks a host for due times of its tasks.
 func (p *program) nextOfHost(cmd *cobra.Command, f *nextFlags, tasks []string) error {
+	if f.n > mostOfHost {
+		return usage(fmt.Errorf("--number: a host computes up to %d due times, got %d; -c FILE computes up to %d without one", mostOfHost, f.n, maxTimes))
+	}
 	host, err := p.client(cmd)
 	if err != nil {
 		return err

@@ -47,6 +47,9 @@ func (s *NextSource) preview(ctx context.Context, task string, schedule ax.Sched
 	}
 	p.Beyond = preview.Unlisted(table, p.Next)
 	if of.words {
+		if s.Shown != nil {
+			schedule = s.Shown(schedule)
+		}
 		p.Words = preview.Describe(&schedule, task)
 	}
 	if of.why {

@@ -84,7 +84,13 @@ func (p *program) resetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return host.post(cmd.Context(), pluginPath(args[0], "reset"), nil, nil)
+		if err := host.post(cmd.Context(), pluginPath(args[0], "reset"), nil, nil); err != nil {
+			return err
+		}
+		done := struct {
+			Plugin string `json:"plugin"`
+		}{args[0]}
+		return p.show(done, func() string { return printable(args[0]) + " starts anew when it is next needed\n" })
 	})
 	return c
 }

@@ -230,7 +230,10 @@ func (p *program) pauseCommand() *cobra.Command {
 		ValidArgsFunction: p.taskNames,
 	}, "tasks", func(cmd *cobra.Command, args []string) error {
 		var body api.PauseBody
-		var err error
+		err := exclusive(cmd, "until", "for")
+		if err != nil {
+			return err
+		}
 		if body.Until, err = p.pauseEnd(until, span); err != nil {
 			return usage(err)
 		}
@@ -238,7 +241,6 @@ func (p *program) pauseCommand() *cobra.Command {
 	})
 	c.Flags().StringVar(&until, "until", "", "when the pause ends by itself: a time such as 2026-03-09T08:00:00+08:00, or without offset in the local zone")
 	c.Flags().StringVar(&span, "for", "", "how long the pause is, such as 90m or 2d")
-	c.MarkFlagsMutuallyExclusive("until", "for")
 	return c
 }
 
