@@ -87,7 +87,7 @@ func (g *gatherer) history(ctx context.Context, view *engine.View) error {
 	if f.Audit, err = db.AuditTrail(ctx, ax.AuditFilter{App: app, Object: row.Name, Limit: whyRows}); err != nil {
 		return err
 	}
-	if f.Nodes, err = db.Nodes(ctx, app); err != nil {
+	if f.Nodes, _, err = db.Nodes(ctx, app); err != nil {
 		return err
 	}
 	f.Alerts, err = db.Alerts(ctx, ax.AlertFilter{App: app, TaskID: g.id, Limit: whyRows})

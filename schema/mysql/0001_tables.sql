@@ -103,12 +103,13 @@ CREATE TABLE ax_node (
   app         VARCHAR(190)  NOT NULL,
   slot        INT,                                  -- a number that no other row has, for making ids
   address     VARCHAR(255)  NOT NULL,               -- host:port of the API
+  cluster     VARCHAR(255)  NOT NULL,               -- host:port for other hosts
   version     VARCHAR(64)   NOT NULL,
   pid         BIGINT        NOT NULL,
   started_at  BIGINT        NOT NULL,
   beat_at     BIGINT        NOT NULL,               -- by the clock of the database
   draining    TINYINT       NOT NULL,
-  info        MEDIUMTEXT,                           -- JSON: labels, handlers and load
+  figures     MEDIUMTEXT,                           -- JSON: labels, offers and load
   UNIQUE KEY ax_node_slot (slot),
   KEY ax_node_app (app)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;

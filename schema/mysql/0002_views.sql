@@ -39,10 +39,10 @@ CREATE SQL SECURITY INVOKER VIEW ax_log_v AS SELECT
 FROM ax_log;
 
 CREATE SQL SECURITY INVOKER VIEW ax_node_v AS SELECT
-  incarnation, name, app, slot, address, version, pid,
+  incarnation, name, app, slot, address, cluster, version, pid,
   TIMESTAMPADD(MICROSECOND, started_at, TIMESTAMP('1970-01-01 00:00:00.000000')) AS started_at,
   TIMESTAMPADD(MICROSECOND, beat_at, TIMESTAMP('1970-01-01 00:00:00.000000')) AS beat_at,
-  draining, info
+  draining, figures
 FROM ax_node;
 
 CREATE SQL SECURITY INVOKER VIEW ax_alert_v AS SELECT

@@ -1,8 +1,9 @@
 -- What several hosts need to know of one another.
 
--- labels, handlers and load of a host, in the form of the program; a small
--- number that no other row has, for making ids.
-ALTER TABLE ax_node ADD COLUMN info TEXT;
+-- cluster is host:port for other hosts; figures hold labels, offers and load as
+-- JSON; slot is a small number that no other row has, for making ids.
+ALTER TABLE ax_node ADD COLUMN cluster TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_node ADD COLUMN figures TEXT;
 ALTER TABLE ax_node ADD COLUMN slot INTEGER;
 CREATE UNIQUE INDEX ax_node_slot ON ax_node (slot);
 
@@ -23,10 +24,10 @@ CREATE TABLE ax_app (
 
 DROP VIEW ax_node_v;
 CREATE VIEW ax_node_v AS SELECT
-  incarnation, name, app, slot, address, version, pid,
+  incarnation, name, app, slot, address, cluster, version, pid,
   datetime(started_at / 1000000, 'unixepoch') || printf('.%06d', started_at % 1000000) AS started_at,
   datetime(beat_at / 1000000, 'unixepoch') || printf('.%06d', beat_at % 1000000) AS beat_at,
-  draining, info
+  draining, figures
 FROM ax_node;
 
 DROP VIEW ax_task_v;

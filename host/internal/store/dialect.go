@@ -21,7 +21,9 @@ type dialect interface {
 	migrations() (fs.FS, error)
 	// migrate applies what is missing of the files, one host at a time.
 	migrate(ctx context.Context, s *Store, known []migration) (MigrateReport, error)
-	// now reads the clock of the database.
+	// clock is an expression for the clock of the database, in microseconds.
+	clock() string
+	// now reads that clock.
 	now(ctx context.Context, db *sql.DB) (time.Time, error)
 	// stamp runs an UPDATE in which the first parameter, written "@now", is the
 	// clock of the database, and returns that time and the number of rows.

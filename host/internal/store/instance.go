@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/axsched/ax/host/internal/ax"
 )
@@ -42,9 +43,14 @@ func (s *Store) Instance(ctx context.Context, id ax.InstanceID) (ax.Instance, er
 // status and id. It reads one snapshot, and holds a connection while the loop
 // runs; an error ends it.
 func (s *Store) Unfinished(ctx context.Context, app string) iter.Seq2[ax.Instance, error] {
+	return s.unfinishedWhere(ctx, app, where{})
+}
+
+// unfinishedWhere is Unfinished for those that the conditions of w select too.
+func (s *Store) unfinishedWhere(ctx context.Context, app string, w where) iter.Seq2[ax.Instance, error] {
 	const what = "read the unfinished instances"
 	return func(yield func(ax.Instance, error) bool) {
-		w := where{}
+		w := where{w.text, slices.Clone(w.args)} // the sequence may be used twice
 		w.add("app = ?", app)
 		in(&w, "status", unfinished())
 		rows, err := s.query(ctx, "SELECT "+instanceColumns+" FROM ax_instance"+w.text+" ORDER BY status, id", w.args...)

@@ -65,20 +65,22 @@ func (d mySQL) open(ctx context.Context, o Options) (p pools, err error) {
 
 func (mySQL) migrations() (fs.FS, error) { return fs.Sub(schema.Files, "mysql") }
 
-// clock is the time of the server in microseconds UTC, whatever the time zone of
-// the session.
-const clock = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+// serverClock is the time of the server in microseconds UTC, whatever the time
+// zone of the session.
+const serverClock = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+
+func (mySQL) clock() string { return serverClock }
 
 func (mySQL) now(ctx context.Context, db *sql.DB) (time.Time, error) {
 	var us int64
-	err := db.QueryRowContext(ctx, "SELECT "+clock).Scan(&us)
+	err := db.QueryRowContext(ctx, "SELECT "+serverClock).Scan(&us)
 	return time.UnixMicro(us).UTC(), err
 }
 
 // stamp gets the time back without another query: LAST_INSERT_ID(x) is x, and
 // the server sends it along with the number of rows.
 func (mySQL) stamp(ctx context.Context, db *sql.DB, text string, args ...any) (time.Time, int64, error) {
-	res, err := db.ExecContext(ctx, strings.Replace(text, "@now", "LAST_INSERT_ID("+clock+")", 1), args...)
+	res, err := db.ExecContext(ctx, strings.Replace(text, "@now", "LAST_INSERT_ID("+serverClock+")", 1), args...)
 	if err != nil {
 		return time.Time{}, 0, err
 	}

@@ -64,7 +64,7 @@ func (d mySQL) withLease(ctx context.Context, s *Store, name string, f func(cont
 
 // takeLease takes a lease that nobody else holds, or holds it for longer.
 func (mySQL) takeLease(ctx context.Context, s *Store, name, holder string) (bool, error) {
-	res, err := s.writeDB.ExecContext(ctx, s.sql("UPDATE ax_lease SET holder = ?, until_at = "+clock+" + ? WHERE name = ? AND (holder = ? OR until_at < "+clock+")"),
+	res, err := s.writeDB.ExecContext(ctx, s.sql("UPDATE ax_lease SET holder = ?, until_at = "+serverClock+" + ? WHERE name = ? AND (holder = ? OR until_at < "+serverClock+")"),
 		holder, leaseFor.Microseconds(), name, holder)
 	if err != nil {
 		return false, fmt.Errorf("take the lease %s: %w", name, err)

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -30,11 +32,12 @@ func (s *Store) Purge(ctx context.Context, app string, before time.Time, limit i
 	}
 	n := 0
 	err := s.writeTx(ctx, "delete old instances", func(tx *sql.Tx) error {
-		for len(ids) > 0 {
-			chunk := ids[:min(purgeChunk, len(ids))]
-			ids = ids[len(chunk):]
+		n = 0
+		for chunk := range slices.Chunk(ids, purgeChunk) {
 			marks := placeholders(len(chunk))
-			if _, err := tx.ExecContext(ctx, s.sql("DELETE FROM ax_log WHERE instance_id IN ("+marks+")"), chunk...); err != nil {
+			oldest := slices.MinFunc(chunk, func(a, b any) int { return cmp.Compare(a.(int64), b.(int64)) })
+			if _, err := tx.ExecContext(ctx, s.sql("DELETE FROM ax_log WHERE instance_id IN ("+marks+") AND id > ?"),
+				append(slices.Clone(chunk), beforeEvents(oldest.(int64)))...); err != nil {
 				return err
 			}
 			res, err := tx.ExecContext(ctx, s.sql("DELETE FROM ax_instance WHERE id IN ("+marks+")"), chunk...)

@@ -158,6 +158,9 @@ func (sqlite) migrate(ctx context.Context, s *Store, known []migration) (Migrate
 	return s.migrateInTransactions(ctx, known)
 }
 
+// clock is the same as now, but has only milliseconds.
+func (sqlite) clock() string { return "CAST(unixepoch('subsec') * 1000 AS INTEGER) * 1000" }
+
 // now is the clock of this process: the database lives in it.
 func (sqlite) now(context.Context, *sql.DB) (time.Time, error) { return time.Now().UTC(), nil }
 

@@ -149,7 +149,19 @@ type applier struct {
 	tx     *sql.Tx
 	params ApplyParams
 
+	version int64 // of the tasks with these changes, 0 = there was none yet
+
 	insert, redefine, replan, audit *sql.Stmt
+}
+
+// changed returns the version of the tasks that this set of definitions makes.
+func (a *applier) changed(ctx context.Context) (int64, error) {
+	if a.version != 0 {
+		return a.version, nil
+	}
+	var err error
+	a.version, err = a.store.nextVersion(ctx, a.tx, a.params.App)
+	return a.version, err
 }
 
 func (a *applier) prepare(ctx context.Context) error {
@@ -158,9 +170,9 @@ func (a *applier) prepare(ctx context.Context) error {
 		text string
 	}{
 		{&a.insert, `INSERT INTO ax_task (id, app, name, bucket, definition, source, enabled, ` + stateColumns + `,
-  revision, created_at, created_by, updated_at, updated_by)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&a.redefine, `UPDATE ax_task SET definition = ?, source = ?, enabled = ?, revision = ?,
+  revision, changed, created_at, created_by, updated_at, updated_by)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&a.redefine, `UPDATE ax_task SET definition = ?, source = ?, enabled = ?, revision = ?, changed = ?,
   updated_at = CASE WHEN ? THEN ? ELSE updated_at END, updated_by = CASE WHEN ? THEN ? ELSE updated_by END,
   deleted_at = NULL WHERE id = ? AND ` + unmoved},
 		{&a.replan, `UPDATE ax_task SET ` + stateSet + ` WHERE id = ?`},
@@ -207,9 +219,13 @@ func (a *applier) upsert(ctx context.Context, chunk []taskText) error {
 
 func (a *applier) create(ctx context.Context, t taskText) error {
 	p := a.params
+	version, err := a.changed(ctx)
+	if err != nil {
+		return err
+	}
 	args := []any{int64(t.id), p.App, t.name, t.id.Bucket(), t.definition, t.source, flag(t.enabled)}
 	args = append(args, t.state.args()...)
-	args = append(args, 1, micros(p.Now), p.Actor, micros(p.Now), p.Actor)
+	args = append(args, 1, version, micros(p.Now), p.Actor, micros(p.Now), p.Actor)
 	if _, err := a.insert.ExecContext(ctx, args...); err != nil {
 		return err
 	}
@@ -218,13 +234,17 @@ func (a *applier) create(ctx context.Context, t taskText) error {
 
 func (a *applier) change(ctx context.Context, old oldTask, t taskText) error {
 	p := a.params
+	version, err := a.changed(ctx)
+	if err != nil {
+		return err
+	}
 	redefined := old.definition != t.definition || old.deleted
 	revision := old.revision
 	if redefined {
 		revision++
 	}
 	args := append([]any{
-		t.definition, t.source, flag(t.enabled), revision,
+		t.definition, t.source, flag(t.enabled), revision, version,
 		flag(redefined), micros(p.Now), flag(redefined), p.Actor, int64(t.id),
 	}, a.unmovedArgs(t.id)...)
 	if err := matched(a.redefine.ExecContext(ctx, args...)); err != nil {
@@ -266,8 +286,12 @@ func (a *applier) delete(ctx context.Context, id ax.TaskID) error {
 	if err != nil {
 		return err
 	}
-	args := append([]any{micros(p.Now), micros(p.Now), p.Actor, int64(id)}, a.unmovedArgs(id)...)
-	res, err := a.tx.ExecContext(ctx, a.store.sql(`UPDATE ax_task SET deleted_at = ?, updated_at = ?, updated_by = ?
+	version, err := a.changed(ctx)
+	if err != nil {
+		return err
+	}
+	args := append([]any{micros(p.Now), version, micros(p.Now), p.Actor, int64(id)}, a.unmovedArgs(id)...)
+	res, err := a.tx.ExecContext(ctx, a.store.sql(`UPDATE ax_task SET deleted_at = ?, changed = ?, updated_at = ?, updated_by = ?
   WHERE id = ? AND deleted_at IS NULL AND `+unmoved), args...)
 	if err := matched(res, err); err != nil {
 		return fmt.Errorf("task %q: %w", name, err)

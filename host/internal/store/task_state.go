@@ -39,8 +39,12 @@ func (s *Store) SetPaused(ctx context.Context, p PauseParams) error {
 		if paused == p.Paused && micros(until) == micros(p.Until) {
 			return nil
 		}
-		_, err = tx.ExecContext(ctx, s.sql("UPDATE ax_task SET paused = ?, paused_until = ? WHERE id = ?"),
-			flag(p.Paused), micros(p.Until), int64(p.Task))
+		version, err := s.nextVersion(ctx, tx, app)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, s.sql("UPDATE ax_task SET paused = ?, paused_until = ?, changed = ? WHERE id = ?"),
+			flag(p.Paused), micros(p.Until), version, int64(p.Task))
 		if err != nil {
 			return err
 		}
@@ -82,7 +86,11 @@ func (s *Store) SetParked(ctx context.Context, p ParkParams) error {
 		if err != nil || before == reason {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, s.sql("UPDATE ax_task SET parked = ? WHERE id = ?"), reason, int64(p.Task)); err != nil {
+		version, err := s.nextVersion(ctx, tx, app)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, s.sql("UPDATE ax_task SET parked = ?, changed = ? WHERE id = ?"), reason, version, int64(p.Task)); err != nil {
 			return err
 		}
 		row := ax.AuditRow{At: p.Now, App: app, Actor: ParkActor, Action: "task.unpark", Object: name}

@@ -30,6 +30,8 @@ func Run(t *testing.T, create Create) {
 		{"due times", dueTests},
 		{"events", eventTests},
 		{"nodes", nodeTests},
+		{"owners", ownerTests},
+		{"task versions", versionTests},
 		{"alerts", alertTests},
 		{"audit", auditTests},
 		{"purge", purgeTests},
