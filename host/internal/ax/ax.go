@@ -166,9 +166,6 @@ type Outcome struct {
 	Permanent bool
 	// Deferred: the attempt goes on elsewhere, Status is StatusRunning.
 	Deferred bool
-	// NotDelivered: Status is StatusLost, and the job confirmed nothing, so it
-	// is as if the attempt had not begun.
-	NotDelivered bool
 	// WillRetry tells listeners that a further attempt is planned.
 	WillRetry bool
 	StartedAt time.Time

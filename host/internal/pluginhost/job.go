@@ -25,10 +25,13 @@ func (h *Host) Job(spec Spec) *Job {
 //   - SUCCESS, FAILED, or RUNNING with Deferred: the job said so;
 //   - TIMEOUT or CANCELED: ctx ended, with pluginapi.ErrTimeout, ErrCanceled or
 //     ErrReplaced as its cause, and the job failed upon that or did not end;
-//   - LOST: the process died, gave no sign of life or broke the contract, or ctx
-//     ended with pluginapi.ErrDrain. With NotDelivered the job never confirmed
-//     that it began. (A process that dies in the very moment in which the job
-//     begins may take the confirmation with it.)
+//   - LOST: the process died, gave no sign of life or broke the contract, the
+//     plugin was not available, or ctx ended with pluginapi.ErrDrain.
+//
+// A process that ends or drains before it was asked to run costs no attempt: the
+// next one is asked, a few times. Once it was asked nobody can say that the job
+// did not begin, so that is never done twice: a process that dies in the very
+// moment in which a job begins takes the confirmation with it.
 //
 // When ctx ends the job is told so and has req.Grace to end. A job that has not
 // ended by then costs its process its life: new runs go to a fresh one, others
@@ -47,23 +50,6 @@ func (j *Job) Run(ctx context.Context, req ax.RunRequest, sink func(ax.Output)) 
 	return out
 }
 
-func (j *Job) run(ctx context.Context, req ax.RunRequest, sink func(ax.Output)) ax.Outcome {
-	v, err := j.handle.visit(ctx)
-	if err != nil {
-		return notDelivered(ctx, err)
-	}
-	defer v.end()
-	out, err := v.attempt(ctx, req, sink)
-	if wire.IsUnknownSpec(err) {
-		v.proc.specs.forget([]wanted{v.want})
-		out, err = v.attempt(ctx, req, sink)
-	}
-	if err != nil {
-		return notDelivered(ctx, err)
-	}
-	return out
-}
-
 // attempt prepares the component and runs it. An error means that the job did
 // not begin.
 func (v *visit) attempt(ctx context.Context, req ax.RunRequest, sink func(ax.Output)) (ax.Outcome, error) {
@@ -75,23 +61,6 @@ func (v *visit) attempt(ctx context.Context, req ax.RunRequest, sink func(ax.Out
 	r := newRun(v, req, sink)
 	defer r.close()
 	return r.drive(ctx)
-}
-
-// notDelivered is the outcome of an attempt that could not begin.
-func notDelivered(ctx context.Context, err error) ax.Outcome {
-	out := ax.Outcome{Status: ax.StatusLost, NotDelivered: true, Error: err.Error()}
-	p, reported := errors.AsType[*wire.ProblemError](err)
-	switch {
-	case reported && p.Kind != pb.Problem_RETRYABLE && p.Kind != pb.Problem_UNKNOWN_SPEC:
-		// The plugin refuses the settings or the request: no dispatch helps.
-		out.Status, out.NotDelivered = ax.StatusFailed, false
-		out.Permanent = pluginapi.IsPermanent(err)
-		out.Error = withStack(err.Error(), p.Stack)
-	case ctx.Err() != nil:
-		out.Status = statusOf(context.Cause(ctx))
-		out.NotDelivered = out.Status == ax.StatusLost
-	}
-	return out
 }
 
 // statusOf is the status of an attempt that ended because of cause.

@@ -77,7 +77,7 @@ func TestJobOutcomes(t *testing.T) {
 			if out.Status != want.status || !strings.Contains(out.Error, want.err) || out.Permanent != want.permanent {
 				t.Errorf("outcome = %+v, want %+v", out, want)
 			}
-			if out.NotDelivered || out.Deferred != (how == "defer") || out.StartedAt.IsZero() || out.EndedAt.Before(out.StartedAt) {
+			if out.Deferred != (how == "defer") || out.StartedAt.IsZero() || out.EndedAt.Before(out.StartedAt) {
 				t.Errorf("outcome = %+v", out)
 			}
 			if !strings.Contains(sink.text(), "info running pid=") {
@@ -128,7 +128,7 @@ func TestJobEndsBecauseItsContextDid(t *testing.T) {
 		<-sink.begun
 		cancel(cause)
 		out := <-done
-		if out.Status != want || !strings.Contains(out.Error, cause.Error()) || out.NotDelivered {
+		if out.Status != want || !strings.Contains(out.Error, cause.Error()) {
 			t.Errorf("%v: outcome = %+v, want %s", cause, out, want)
 		}
 		if !strings.Contains(sink.text(), "last words") {
@@ -234,12 +234,12 @@ func TestStuckRunWaitsForOthersNoLongerThanTheDrainTimeout(t *testing.T) {
 	if out := <-stuck; out.Status != ax.StatusCanceled {
 		t.Errorf("the stuck run = %+v, want CANCELED", out)
 	}
-	if out := <-other; out.Status != ax.StatusLost || out.NotDelivered || !strings.Contains(out.Error, "time to drain was over") {
+	if out := <-other; out.Status != ax.StatusLost || !strings.Contains(out.Error, "time to drain was over") {
 		t.Errorf("the other run = %+v, want LOST", out)
 	}
 }
 
-func TestJobNotDelivered(t *testing.T) {
+func TestJobThatCannotBegin(t *testing.T) {
 	t.Parallel()
 	th := newHost(t, map[string]Policy{"never-accepts": {CallTimeout: 100 * time.Millisecond}}, func(l *limits) {
 		l.silence = 200 * time.Millisecond
@@ -255,12 +255,12 @@ func TestJobNotDelivered(t *testing.T) {
 		"never-accepts/silent": "no sign of life",
 	} {
 		out := th.Job(Spec{Use: use}).Run(t.Context(), request(), ignore)
-		if out.Status != ax.StatusLost || !out.NotDelivered || !strings.Contains(out.Error, want) {
-			t.Errorf("%s: outcome = %+v, want LOST, not delivered, with %q", use, out, want)
+		if out.Status != ax.StatusLost || !strings.Contains(out.Error, want) {
+			t.Errorf("%s: outcome = %+v, want LOST with %q", use, out, want)
 		}
 	}
 	out := th.Job(Spec{Use: "work", Settings: []byte(`{"hwo":"ok"}`)}).Run(t.Context(), request(), ignore)
-	if out.Status != ax.StatusFailed || !out.Permanent || out.NotDelivered {
+	if out.Status != ax.StatusFailed || !out.Permanent {
 		t.Errorf("refused settings: outcome = %+v, want FAILED for good", out)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -343,7 +343,7 @@ func TestStoppedProcessIsFoundByItsRun(t *testing.T) {
 	if err := syscall.Kill(th.status("alpha").PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	if out := <-done; out.Status != ax.StatusLost || out.NotDelivered || !strings.Contains(out.Error, "no answer to a health check") {
+	if out := <-done; out.Status != ax.StatusLost || !strings.Contains(out.Error, "no answer to a health check") {
 		t.Errorf("outcome = %+v, want LOST", out)
 	}
 	th.use() // a new process serves

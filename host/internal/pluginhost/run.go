@@ -203,7 +203,6 @@ func (r *run) lost(reason string) (ax.Outcome, error) {
 		out.Status = statusOf(r.cause)
 		out.Error = fmt.Sprintf("%v; %s", r.cause, reason)
 	}
-	out.NotDelivered = out.Status == ax.StatusLost && r.accepted.IsZero()
 	return out, nil
 }
 

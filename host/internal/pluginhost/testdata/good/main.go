@@ -93,7 +93,15 @@ type workSettings struct {
 
 type work struct{ workSettings }
 
-func newWork(s workSettings, _ pluginapi.Env) (pluginapi.Job, error) { return work{s}, nil }
+func newWork(s workSettings, _ pluginapi.Env) (pluginapi.Job, error) {
+	if s.How == "die-first" { // the process that makes the file ends before it is asked to run
+		if f, err := os.OpenFile(s.File, os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			f.Close()
+			os.Exit(5)
+		}
+	}
+	return work{s}, nil
+}
 
 func (w work) Run(ctx context.Context, run *pluginapi.Run) (pluginapi.Result, error) {
 	run.Log.Info("running", "pid", os.Getpid(), "version", version)
