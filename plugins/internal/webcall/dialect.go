@@ -21,7 +21,7 @@ type Dialect struct {
 	Troubles map[int]Trouble
 }
 
-// Judge reads an answer of any status. A code that is not 0 is a [*Refusal]. A
+// Judge reads an answer of any status. A code that is not 0 is a [*RefusalError]. A
 // good status without a code, as of a page to log in, is no yes either; a bad
 // one without a code is left to the caller.
 func (d *Dialect) Judge(answer *Answer) error {
@@ -38,5 +38,5 @@ func (d *Dialect) Judge(answer *Answer) error {
 	}
 	var text string
 	_ = json.Unmarshal(fields[d.TextKey], &text) // the code may be all there is
-	return &Refusal{Key: d.CodeKey, Code: *code, Text: notice.OneLine(text, maxQuote), Trouble: d.Troubles[*code]}
+	return &RefusalError{Key: d.CodeKey, Code: *code, Text: notice.OneLine(text, maxQuote), Trouble: d.Troubles[*code]}
 }

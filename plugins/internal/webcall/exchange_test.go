@@ -124,7 +124,7 @@ func TestDialect(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			err := d.Judge(&Answer{Response: &http.Response{StatusCode: tt.status}, Text: tt.body, Broken: tt.broken})
-			if refusal, ok := errors.AsType[*Refusal](err); ok {
+			if refusal, ok := errors.AsType[*RefusalError](err); ok {
 				err = refusal.Outcome()
 			}
 			if got := fmt.Sprint(err); got != tt.want && (tt.want != "" || err != nil) || pluginapi.IsPermanent(err) != tt.permanent {

@@ -7,9 +7,9 @@ import (
 	"github.com/axsched/ax/pluginapi"
 )
 
-// Refusal is a receiver's no, told by a code in the body of an answer whatever
+// RefusalError is a receiver's no, told by a code in the body of an answer whatever
 // the status says.
-type Refusal struct {
+type RefusalError struct {
 	Key  string // of the code in the body, such as errcode
 	Code int
 	Text string // the receiver's words: one line, without secrets
@@ -27,7 +27,7 @@ type Trouble struct {
 }
 
 // Error names the code, the receiver's words and the cure.
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	text := fmt.Sprintf("%s %d", r.Key, r.Code)
 	if r.Text != "" {
 		text += ": " + r.Text
@@ -39,7 +39,7 @@ func (r *Refusal) Error() string {
 }
 
 // Outcome is the refusal as a notifier returns it, permanent or not.
-func (r *Refusal) Outcome() error {
+func (r *RefusalError) Outcome() error {
 	switch {
 	case r.Blocked > 0:
 		return fmt.Errorf("%w, retry after %v", r, r.Blocked)

@@ -67,7 +67,7 @@ func securityTrouble(text string, signed bool) webcall.Trouble {
 // judge returns nil if an answer says that the message was taken.
 func (n *notifier) judge(answer *webcall.Answer) error {
 	err := dialect.Judge(answer)
-	if refusal, ok := errors.AsType[*webcall.Refusal](err); ok {
+	if refusal, ok := errors.AsType[*webcall.RefusalError](err); ok {
 		if refusal.Code == securityCode {
 			refusal.Trouble = securityTrouble(refusal.Text, n.cfg.Secret != "")
 		}

@@ -51,8 +51,8 @@ func startMailpit(t *testing.T, binary string, options ...string) *mailpit {
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
 		stop()
-		if <-ended; t.Failed() {
-			t.Logf("mailpit: %s", output.String())
+		if err := <-ended; t.Failed() {
+			t.Logf("mailpit: %v: %s", err, output.String())
 		}
 	})
 	for deadline := time.Now().Add(30 * time.Second); ; {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -88,9 +89,7 @@ func mailpitSTARTTLS(t *testing.T, binary string) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			settings := m.settings(tt.mode, tt.ca)
-			for key, value := range tt.login {
-				settings[key] = value
-			}
+			maps.Copy(settings, tt.login)
 			n, log := newTestNotifier(t, settings)
 			before := len(m.letters(t))
 			err := n.Notify(t.Context(), message())

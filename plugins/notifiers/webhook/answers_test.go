@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -63,9 +64,7 @@ func TestPresetAnswers(t *testing.T) {
 				fmt.Fprint(w, tt.body)
 			})
 			settings := presetSettings(tt.preset, url)
-			for key, value := range tt.settings {
-				settings[key] = value
-			}
+			maps.Copy(settings, tt.settings)
 			err := newNotifier(t, settings).Notify(t.Context(), message())
 			if tt.want == "" {
 				if err != nil {

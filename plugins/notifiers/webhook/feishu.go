@@ -125,7 +125,7 @@ const feishuSignature = 19021
 
 func (f feishu) judge(answer *webcall.Answer) error {
 	err := feishuDialect.Judge(answer)
-	if refusal, ok := errors.AsType[*webcall.Refusal](err); ok && refusal.Code == feishuSignature && f.secret == "" {
+	if refusal, ok := errors.AsType[*webcall.RefusalError](err); ok && refusal.Code == feishuSignature && f.secret == "" {
 		refusal.Trouble = webcall.Trouble{Cure: "the bot demands a signature: set secret to its key", Permanent: true}
 	}
 	return err

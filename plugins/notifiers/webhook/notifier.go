@@ -105,7 +105,7 @@ func (n *notifier) Notify(ctx context.Context, msg pluginapi.Message) error {
 // receiver wants no more for a while.
 func (n *notifier) judge(answer *webcall.Answer) error {
 	err := n.receiver.judge(answer)
-	if refusal, ok := errors.AsType[*webcall.Refusal](err); ok {
+	if refusal, ok := errors.AsType[*webcall.RefusalError](err); ok {
 		n.pace.Close(refusal.Blocked)
 		return refusal.Outcome()
 	}

@@ -76,19 +76,17 @@ func dedupKey(msg pluginapi.Message) string {
 
 // judge reads what is wrong with an event; other statuses speak for themselves.
 func (pagerDuty) judge(answer *webcall.Answer) error {
-	r := &webcall.Refusal{Key: "status", Code: answer.StatusCode}
+	r := &webcall.RefusalError{Key: "status", Code: answer.StatusCode}
 	switch {
 	case answer.StatusCode == http.StatusTooManyRequests && answer.Header.Get("Retry-After") == "":
 		r.Text, r.Blocked = "too many events", time.Minute
 		return r
-	case answer.StatusCode == http.StatusBadRequest:
+	case answer.StatusCode == http.StatusBadRequest && json.Valid([]byte(answer.Text)):
 		var said struct {
 			Message string   `json:"message"`
 			Errors  []string `json:"errors"`
 		}
-		if json.Unmarshal([]byte(answer.Text), &said) != nil {
-			return nil
-		}
+		_ = json.Unmarshal([]byte(answer.Text), &said) // as much as there is of it
 		r.Text = notice.OneLine(notice.Join(append([]string{said.Message}, said.Errors...), ": "), maxQuote)
 		r.Trouble = webcall.Trouble{Cure: "secret: is it the integration key of a service?", Permanent: true}
 		return r

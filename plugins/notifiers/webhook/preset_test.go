@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -29,9 +30,7 @@ var presets = map[string]struct {
 // presetSettings are those of a preset at a URL.
 func presetSettings(preset, url string) map[string]any {
 	settings := map[string]any{"url": url, "preset": preset}
-	for key, value := range presets[preset].settings {
-		settings[key] = value
-	}
+	maps.Copy(settings, presets[preset].settings)
 	return settings
 }
 

@@ -25,7 +25,7 @@ type receiver interface {
 	// body makes the body of a request.
 	body(msg pluginapi.Message) ([]byte, error)
 	// judge reads the body of an answer of any status; nil leaves the verdict
-	// to the status. What a code says is a *webcall.Refusal.
+	// to the status. What a code says is a *webcall.RefusalError.
 	judge(answer *webcall.Answer) error
 }
 

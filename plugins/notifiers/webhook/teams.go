@@ -111,18 +111,15 @@ func escapeCard(text string) string { return cardEscaper.Replace(text) }
 
 // hiddenStatus matches what the connectors that came before workflows answer
 // with status 200.
-var hiddenStatus = regexp.MustCompile(`returned HTTP error (\d+)`)
+var hiddenStatus = regexp.MustCompile(`returned HTTP error ([45]\d\d)\b`)
 
 func (teams) judge(answer *webcall.Answer) error {
 	found := hiddenStatus.FindStringSubmatch(answer.Text)
 	if !answer.Good() || found == nil {
 		return nil
 	}
-	code, err := strconv.Atoi(found[1])
-	if err != nil {
-		return nil
-	}
-	r := &webcall.Refusal{Key: "HTTP error", Code: code, Text: notice.FirstLine(answer.Text, maxQuote)}
+	code, _ := strconv.Atoi(found[1]) // three digits always are a number
+	r := &webcall.RefusalError{Key: "HTTP error", Code: code, Text: notice.FirstLine(answer.Text, maxQuote)}
 	switch {
 	case code == 429:
 		r.Blocked = time.Minute
