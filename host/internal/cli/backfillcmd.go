@@ -58,8 +58,8 @@ func (p *program) backfillCommand() *cobra.Command {
 		ValidArgsFunction: p.taskNames,
 	}, "tasks", func(cmd *cobra.Command, args []string) error { return p.backfill(cmd, args[0], f) })
 	flags := c.Flags()
-	flags.StringVar(&f.from, "from", "", "first due time: a time, or a while ago such as 2h or 7d")
-	flags.StringVar(&f.to, "to", "", "only due times before this one (default now)")
+	flags.StringVar(&f.from, "from", "", "first due time: a `TIME`, or a while ago such as 2h or 7d")
+	flags.StringVar(&f.to, "to", "", "only due times before this `TIME` (default now)")
 	flags.IntVarP(&f.limit, "limit", "n", 1, "how many run at once")
 	flags.BoolVar(&f.again, "again", false, "run those as well that have succeeded")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list the due times and change nothing")

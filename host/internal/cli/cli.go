@@ -154,7 +154,8 @@ Environment:
   AX_CONFIG  configuration file
   AX_ADDR    address of the host
   LC_ALL, LC_MESSAGES, LANG
-             Chinese if the first one that is set begins with zh; see --lang`,
+             schedules are described in Chinese if the first one that is set begins
+             with zh, else in English; --lang goes before them`,
 		Example: `  ax serve --config config.yaml
   ax tasks
   ax run nightly-report --wait
@@ -164,9 +165,9 @@ Environment:
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.addr, "addr", "", `address of the host, such as `+defaultAddr+` ("ax --help" tells the default)`)
-	flags.StringVarP(&p.configPath, "config", "c", "", "configuration file (default $AX_CONFIG, else "+defaultConfig+")")
-	flags.StringVarP(&p.output, "output", "o", "table", "how to show results: table for people, json for programs")
+	flags.StringVar(&p.addr, "addr", "", "`ADDRESS` of the host, such as "+defaultAddr+" (\"ax --help\" tells the default)")
+	flags.StringVarP(&p.configPath, "config", "c", "", "configuration `FILE` (default $AX_CONFIG, else "+defaultConfig+")")
+	flags.StringVarP(&p.output, "output", "o", "table", "`FORMAT` of results: table for people, json for programs")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if p.output != "table" && p.output != "json" {
 			return usage(fmt.Errorf("-o %s: expected table or json", p.output))

@@ -146,7 +146,7 @@ that may read and write rows; migrate needs one that may change tables.`,
 		report.Applied = append([]string{}, report.Applied...) // [] in JSON
 		return p.show(report, func() string { return migrateText(report, o.DryRun) })
 	})
-	c.Flags().StringVar(&o.DSN, "dsn", "", "database to use instead of store.dsn")
+	c.Flags().StringVar(&o.DSN, "dsn", "", "`DSN` of the database to use instead of store.dsn")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would be done")
 	return c
 }

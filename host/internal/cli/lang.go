@@ -9,7 +9,7 @@ import (
 
 // langFlag lets a command tell schedules in a language.
 func (p *program) langFlag(c *cobra.Command) {
-	c.Flags().StringVar(&p.lang, "lang", "", "language in which schedules are described: en or zh (default by LC_ALL, LC_MESSAGES, LANG)")
+	c.Flags().StringVar(&p.lang, "lang", "", "`LANGUAGE` in which schedules are described: en or zh (default by LC_ALL, LC_MESSAGES, LANG)")
 	p.complete(c, "lang", "en", "zh")
 }
 

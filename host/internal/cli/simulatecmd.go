@@ -43,10 +43,10 @@ func (p *program) simulateCommand() *cobra.Command {
   ax simulate --task nightly-report --task cache-warm-up --to 2027-01-01 -o json`,
 	}, "tasks", func(cmd *cobra.Command, _ []string) error { return p.simulate(cmd, f) })
 	flags := c.Flags()
-	flags.StringVar(&f.from, "from", "", "begin of the span (default now)")
-	flags.StringVar(&f.to, "to", "", "end of the span, not part of it (default a day after --from)")
-	flags.StringArrayVar(&f.tasks, "task", nil, "only this task; may be repeated")
-	flags.StringVar(&f.per, "per", "", "count due times per minute, hour or day")
+	flags.StringVar(&f.from, "from", "", "begin of the span, a `TIME` (default now)")
+	flags.StringVar(&f.to, "to", "", "end of the span, a `TIME` that is not part of it (default a day after --from)")
+	flags.StringArrayVar(&f.tasks, "task", nil, "only this `TASK`; may be repeated")
+	flags.StringVar(&f.per, "per", "", "count due times per `UNIT`: minute, hour or day")
 	flags.BoolVar(&f.csv, "csv", false, "print the counts as CSV: start,due_times,tasks")
 	p.complete(c, "per", string(preview.PerMinute), string(preview.PerHour), string(preview.PerDay))
 	return c

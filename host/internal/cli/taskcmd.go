@@ -54,8 +54,8 @@ cannot be scheduled; done, no due time is left.`,
 		}
 		return p.show(list, func() string { return p.tasksText(list.Tasks) })
 	})
-	c.Flags().StringVar(&prefix, "prefix", "", "only tasks whose names begin so")
-	c.Flags().StringVar(&group, "group", "", "only tasks of this group")
+	c.Flags().StringVar(&prefix, "prefix", "", "only tasks whose names begin with this `TEXT`")
+	c.Flags().StringVar(&group, "group", "", "only tasks of this `GROUP`")
 	p.langFlag(c)
 	return c
 }
@@ -191,8 +191,8 @@ waiting only: the run goes on in the host, until it ends or "ax cancel" ends it.
 		}
 		return outcome(end)
 	})
-	c.Flags().StringVar(&o.params, "params", "", "parameters as a JSON object, laid over those of the task")
-	c.Flags().StringArrayVar(&o.param, "param", nil, "one parameter with a text value: KEY=VALUE; may be repeated")
+	c.Flags().StringVar(&o.params, "params", "", "parameters as a `JSON` object, laid over those of the task")
+	c.Flags().StringArrayVar(&o.param, "param", nil, "one parameter with a text value, `KEY=VALUE`; may be repeated")
 	c.Flags().BoolVar(&o.force, "force", false, "run it although the overlap policy says no")
 	c.Flags().BoolVarP(&o.wait, "wait", "w", false, "show the log and wait for the end")
 	return c
@@ -239,8 +239,8 @@ func (p *program) pauseCommand() *cobra.Command {
 		}
 		return p.changeTask(cmd, args[0], "pause", body)
 	})
-	c.Flags().StringVar(&until, "until", "", "when the pause ends by itself: a time such as 2026-03-09T08:00:00+08:00, or without offset in the local zone")
-	c.Flags().StringVar(&span, "for", "", "how long the pause is, such as 90m or 2d")
+	c.Flags().StringVar(&until, "until", "", "when the pause ends by itself: a `TIME` such as 2026-03-09T08:00:00+08:00, or without offset in the local zone")
+	c.Flags().StringVar(&span, "for", "", "how long the pause is, a `DURATION` such as 90m or 2d")
 	return c
 }
 

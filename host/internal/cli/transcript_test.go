@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -230,12 +231,16 @@ func openNext(_ context.Context, path string) (*NextSource, error) {
 func TestHelpHasExamples(t *testing.T) {
 	t.Parallel()
 	p := &program{Deps: testDeps("http://127.0.0.1:1")}
+	untold := regexp.MustCompile(`--[a-z-]+ string\w*`)
 	for _, c := range p.root().Commands() {
 		if c.Name() == "version" || c.Name() == "help" || c.Name() == "completion" {
 			continue
 		}
 		if c.Example == "" || c.Short == "" {
 			t.Errorf("ax %s: --help lacks an example or a summary", c.Name())
+		}
+		for _, flag := range untold.FindAllString(c.Flags().FlagUsages(), -1) {
+			t.Errorf("ax %s: --help does not say what kind of text it is: %s", c.Name(), flag)
 		}
 		for line := range strings.Lines(c.Long) {
 			if len([]rune(strings.TrimRight(line, "\n"))) > 84 {

@@ -50,7 +50,7 @@ func (p *program) whyCommand() *cobra.Command {
 		}
 		return p.show(view, func() string { return p.whyText(view) })
 	})
-	c.Flags().StringVar(&at, "at", "", "the time to tell about, such as 2026-03-09T02:00:00+08:00")
+	c.Flags().StringVar(&at, "at", "", "the `TIME` to tell about, such as 2026-03-09T02:00:00+08:00")
 	return c
 }
 
