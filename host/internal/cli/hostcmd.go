@@ -59,7 +59,8 @@ func (p *program) validateCommand() *cobra.Command {
 		Short: "Check a configuration without starting anything",
 		Long: `Check a configuration: syntax, names, schedules, calendars and the settings of
 plugins. All faults are shown at once, each as FILE:LINE:COLUMN: MESSAGE, and the
-exit code is 5 if there is one. Warnings do not change it.`,
+exit code is 5 if there is one. Warnings do not change it. A component that no
+plugin offers is a fault here; a running host lets its tasks wait for the plugin.`,
 		Example: `  ax validate config.yaml
   ax validate -c config.yaml -o json`,
 		Args: cobra.MaximumNArgs(1),

@@ -87,7 +87,7 @@ func checkProgram(info fs.FileInfo) error {
 		return fmt.Errorf("others than its owner may write it (mode %04o); chmod 755 it", perm)
 	}
 	if uid := ownerOf(info); uid != 0 && uid != os.Geteuid() {
-		return fmt.Errorf("it is owned by user %d, neither root nor the host's user %d", uid, os.Geteuid())
+		return fmt.Errorf("it is owned by user %d, neither root nor the host's user %d; chown it to one of them", uid, os.Geteuid())
 	}
 	if info.Size() == 0 {
 		return errors.New("it is empty")
