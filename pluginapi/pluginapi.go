@@ -89,6 +89,23 @@ type Notifier interface {
 	Notify(ctx context.Context, msg Message) error
 }
 
+// ReceiptNotifier may be implemented by a Notifier that has to know later what
+// became of a message: where it is, so that others can follow it there, or who
+// still waits for it.
+type ReceiptNotifier interface {
+	Notifier
+	// NotifyReceipt is called instead of Notify. The receipt is any text of up
+	// to MaxReceipt bytes. It comes back in [Message.Receipt] of the next message
+	// about the same task to the same notifier, or of this one if it is sent
+	// again, on any host. An empty receipt forgets the one before, but leaves it
+	// if there is an error. A host may lose receipts, so a message without one
+	// must get through too.
+	NotifyReceipt(ctx context.Context, msg Message) (receipt string, err error)
+}
+
+// MaxReceipt bounds a receipt, in bytes. A longer one counts as an empty one.
+const MaxReceipt = 8 << 10
+
 // ParamProvider makes the parameters of a run at the moment of its due time.
 // They are laid over the parameters of the configuration and kept with the
 // run, so that a retry sees the same values.
@@ -190,6 +207,9 @@ type Message struct {
 	InstanceID string `json:"instance_id,omitempty"`
 	// Zone is the IANA name of the task's zone, for showing First and Last.
 	Zone string `json:"zone,omitempty"`
+	// Receipt is the one that the notifier returned last about this task, see
+	// ReceiptNotifier. It is not for people.
+	Receipt string `json:"receipt,omitempty"`
 }
 
 // Component is one thing that a plugin offers. Make it with TriggerOf, JobOf,

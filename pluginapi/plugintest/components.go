@@ -58,8 +58,9 @@ func (t *trigger) NextBatch(ctx context.Context, after, until time.Time, n int) 
 	return times, nil
 }
 
-// Notifier makes a notifier from settings; its method calls the plugin.
-func (h *Host) Notifier(name string, settings any, options ...Option) pluginapi.Notifier {
+// Notifier makes a notifier from settings; its methods call the plugin. Keeping
+// receipts and putting them into messages is up to the test.
+func (h *Host) Notifier(name string, settings any, options ...Option) pluginapi.ReceiptNotifier {
 	h.t.Helper()
 	return &notifier{h, h.mustPrepare(pluginapi.KindNotifier, name, settings, options)}
 }
@@ -71,17 +72,24 @@ type notifier struct {
 
 // Notify implements pluginapi.Notifier.
 func (n *notifier) Notify(ctx context.Context, msg pluginapi.Message) error {
+	_, err := n.NotifyReceipt(ctx, msg)
+	return err
+}
+
+// NotifyReceipt implements pluginapi.ReceiptNotifier; the receipt of a plain
+// Notifier is empty.
+func (n *notifier) NotifyReceipt(ctx context.Context, msg pluginapi.Message) (receipt string, err error) {
 	raw, err := json.Marshal(msg)
 	if err != nil {
-		return fmt.Errorf("encode message: %w", err)
+		return "", fmt.Errorf("encode message: %w", err)
 	}
 	ctx, cancel := n.host.limit(ctx)
 	defer cancel()
 	reply, err := n.host.Client.Notifier.Notify(ctx, &pb.NotifyRequest{SpecId: n.spec, Message: raw})
 	if err != nil {
-		return fmt.Errorf("call Notify: %w", err)
+		return "", fmt.Errorf("call Notify: %w", err)
 	}
-	return wire.DecodeProblem(reply.GetProblem())
+	return reply.GetReceipt(), wire.DecodeProblem(reply.GetProblem())
 }
 
 // Params makes a parameter provider from settings; its method calls the plugin.

@@ -39,9 +39,20 @@ func (n notifierService) Notify(ctx context.Context, in *pb.NotifyRequest) (*pb.
 	if err := json.Unmarshal(in.GetMessage(), &msg); err != nil {
 		return &pb.NotifyReply{Problem: invalid("decode message", err)}, nil
 	}
-	return &pb.NotifyReply{Problem: with(n.server, pluginapi.KindNotifier, in.GetSpecId(), func(to pluginapi.Notifier) error {
-		return to.Notify(ctx, msg)
-	})}, nil
+	reply := &pb.NotifyReply{}
+	reply.Problem = with(n.server, pluginapi.KindNotifier, in.GetSpecId(), func(to pluginapi.Notifier) (err error) {
+		keeper, ok := to.(pluginapi.ReceiptNotifier)
+		if !ok {
+			return to.Notify(ctx, msg)
+		}
+		reply.Receipt, err = keeper.NotifyReceipt(ctx, msg)
+		return err
+	})
+	if reply.Receipt = validText(reply.Receipt); len(reply.Receipt) > pluginapi.MaxReceipt {
+		n.server.cfg.Log.Warn("a receipt is too long and is not kept", "bytes", len(reply.Receipt), "message", msg.ID)
+		reply.Receipt = ""
+	}
+	return reply, nil
 }
 
 // paramsService implements the Params service.

@@ -1980,8 +1980,12 @@ func (x *NotifyRequest) GetMessage() []byte {
 }
 
 type NotifyReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Problem       *Problem               `protobuf:"bytes,1,opt,name=problem,proto3" json:"problem,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Problem *Problem               `protobuf:"bytes,1,opt,name=problem,proto3" json:"problem,omitempty"`
+	// Opaque; comes back in the next message about the same task to the same
+	// notifier, or in this one if it is sent again. Empty forgets the one before,
+	// except with a problem. At most 8 KiB.
+	Receipt       string `protobuf:"bytes,2,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2021,6 +2025,13 @@ func (x *NotifyReply) GetProblem() *Problem {
 		return x.Problem
 	}
 	return nil
+}
+
+func (x *NotifyReply) GetReceipt() string {
+	if x != nil {
+		return x.Receipt
+	}
+	return ""
 }
 
 type ResolveRequest struct {
@@ -2378,9 +2389,10 @@ const file_ax_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05found\x18\x01 \x01(\bR\x05found\"B\n" +
 	"\rNotifyRequest\x12\x17\n" +
 	"\aspec_id\x18\x01 \x01(\tR\x06specId\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\fR\amessage\">\n" +
+	"\amessage\x18\x02 \x01(\fR\amessage\"X\n" +
 	"\vNotifyReply\x12/\n" +
-	"\aproblem\x18\x01 \x01(\v2\x15.ax.plugin.v1.ProblemR\aproblem\"Q\n" +
+	"\aproblem\x18\x01 \x01(\v2\x15.ax.plugin.v1.ProblemR\aproblem\x12\x18\n" +
+	"\areceipt\x18\x02 \x01(\tR\areceipt\"Q\n" +
 	"\x0eResolveRequest\x12\x17\n" +
 	"\aspec_id\x18\x01 \x01(\tR\x06specId\x12&\n" +
 	"\x04fire\x18\x02 \x01(\v2\x12.ax.plugin.v1.FireR\x04fire\"W\n" +
