@@ -80,7 +80,11 @@ func start(t *testing.T, env ...string) *child {
 	ourStderr, theirStderr := pipe(t)
 	ourStdout, theirStdout := pipe(t)
 	c.lifeline, c.stderr, c.stdout = ourEnd, ourStderr, bufio.NewReader(ourStdout)
-	c.cmd.ExtraFiles = []*os.File{theirEnd}
+	program, err := os.Open(c.cmd.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.cmd.ExtraFiles = []*os.File{theirEnd, program} // as a host does
 	c.cmd.Stdout, c.cmd.Stderr = theirStdout, theirStderr
 	c.cmd.Env = append([]string{
 		wire.CookieKey + "=" + wire.CookieValue, "PLUGIN_PROTOCOL_VERSIONS=1",
@@ -89,7 +93,7 @@ func start(t *testing.T, env ...string) *child {
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []*os.File{theirEnd, theirStdout, theirStderr} {
+	for _, f := range []*os.File{theirEnd, program, theirStdout, theirStderr} {
 		_ = f.Close()
 	}
 	go func() {

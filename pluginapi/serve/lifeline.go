@@ -20,7 +20,7 @@ func openLifeline() (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s=%q is not a file descriptor", wire.LifelineEnv, text)
 	}
-	closeOnExec(uintptr(fd)) // what jobs start has no use for it
+	closeOnExec(uintptr(fd)) // where keepFiles cannot do that
 	return os.NewFile(uintptr(fd), "lifeline"), nil
 }
 

@@ -42,6 +42,7 @@ type process struct {
 }
 
 func newProcess(info pluginapi.Info, components []pluginapi.Component) (*process, error) {
+	keepFiles()
 	lifeline, err := openLifeline()
 	if err != nil {
 		return nil, err

@@ -161,8 +161,8 @@ func TestRecordsOnStderr(t *testing.T) {
 		}
 		outcome = event.GetOutcome()
 	}
-	if got := string(outcome.GetData()); got != `{"attempt":3,"cookie":false}` {
-		t.Errorf("data %s: the handshake's environment should be gone", got)
+	if got := string(outcome.GetData()); got != `{"attempt":3,"cookie":false,"files":"0 1 2 3"}` {
+		t.Errorf("data %s: the handshake's environment should be gone, and what a job starts have no more than 0 to 2, and 3 that it opens", got)
 	}
 	_ = c.lifeline.Close()
 	c.wait(patience)

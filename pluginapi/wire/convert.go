@@ -23,14 +23,7 @@ func DecodeTime(micros int64, zone *time.Location) time.Time {
 	return time.UnixMicro(micros).In(zone)
 }
 
-// encodeDeadline and decodeDeadline write "no deadline" as 0.
-func encodeDeadline(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return EncodeTime(t)
-}
-
+// decodeDeadline reads a deadline; 0 means that there is none.
 func decodeDeadline(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}
@@ -56,12 +49,8 @@ func EncodeFire(f pluginapi.Fire) (*pb.Fire, error) {
 	}, nil
 }
 
-// DecodeFire is the opposite of [EncodeFire]. It fails on an unknown zone and
+// decodeFire is the opposite of [EncodeFire]. It fails on an unknown zone and
 // on params that are not a JSON object.
-func DecodeFire(in *pb.Fire) (pluginapi.Fire, error) {
-	return decodeFire(in, loadZone)
-}
-
 func decodeFire(in *pb.Fire, load func(zone string) (*time.Location, error)) (pluginapi.Fire, error) {
 	zone, err := load(in.GetZone())
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/axsched/ax/pluginapi"
@@ -84,7 +86,10 @@ func (say) Run(_ context.Context, run *pluginapi.Run) (pluginapi.Result, error) 
 	slog.Warn("said by slog", "took", time.Second, "group", slog.GroupValue(slog.Int("n", 1)))
 	slog.Debug("said quietly")
 	_, cookie := os.LookupEnv("AX_PLUGIN_COOKIE")
-	return pluginapi.Result{Data: map[string]any{"cookie": cookie, "attempt": run.Attempt}}, nil
+	// The descriptors of a program that a job starts; it opens the directory itself.
+	files, err := exec.Command("/bin/ls", "/dev/fd/").Output()
+	data := map[string]any{"cookie": cookie, "attempt": run.Attempt, "files": strings.Join(strings.Fields(string(files)), " ")}
+	return pluginapi.Result{Data: data}, err
 }
 
 type crash struct{}
