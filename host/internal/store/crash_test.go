@@ -17,18 +17,18 @@ import (
 )
 
 // Variables that make the test binary a process of its own that does one thing
-// to the database at that path.
+// to a database.
 const (
-	crashPath   = "AX_TEST_CRASH_PATH"   // writeForEver
-	migratePath = "AX_TEST_MIGRATE_PATH" // migrateOnce
+	crashPath  = "AX_TEST_CRASH_PATH"  // writeForEver
+	migrateDSN = "AX_TEST_MIGRATE_DSN" // migrateOnce
 )
 
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(crashPath) != "":
 		writeForEver(os.Getenv(crashPath))
-	case os.Getenv(migratePath) != "":
-		migrateOnce(os.Getenv(migratePath))
+	case os.Getenv(migrateDSN) != "":
+		migrateOnce(os.Getenv(migrateDSN))
 	default:
 		os.Exit(mysqltest.Main(m))
 	}

@@ -17,4 +17,7 @@ func (s *Store) MigrateFrom(ctx context.Context, files fs.FS) (MigrateReport, er
 
 func (s *Store) Migrations() (fs.FS, error) { return s.dialect.migrations() }
 
-var CutJSON = cutJSON
+var (
+	CutJSON    = cutJSON
+	Statements = statements
+)

@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 
 	"github.com/axsched/ax/host/internal/store"
+	"github.com/axsched/ax/host/internal/store/mysqltest"
 	"github.com/axsched/ax/host/internal/store/storetest"
 )
 
@@ -183,13 +184,21 @@ func TestMigrateOtherLineEnds(t *testing.T) {
 // fail.
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
-	path := dbPath(t)
+	for name, dsn := range map[string]string{"SQLite": "sqlite:" + dbPath(t), "MySQL": mysqltest.DSN(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			migrateAtOnce(t, dsn)
+		})
+	}
+}
+
+func migrateAtOnce(t *testing.T, dsn string) {
 	var mu sync.Mutex
 	var applied []string
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			files, err := openAndMigrate(path)
+			files, err := openAndMigrate(dsn)
 			if err != nil {
 				t.Error(err)
 			}
@@ -199,7 +208,7 @@ func TestMigrateAtOnce(t *testing.T) {
 		})
 		wg.Go(func() {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), migratePath+"="+path)
+			cmd.Env = append(os.Environ(), migrateDSN+"="+dsn)
 			out, err := cmd.Output()
 			if err != nil {
 				t.Errorf("%v: %s", err, out)
@@ -210,7 +219,11 @@ func TestMigrateAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	s := openEmpty(t, path)
+	s, err := store.Open(t.Context(), store.Options{DSN: dsn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	want := must(fs.Glob(must(s.Migrations())(t), "*.sql"))(t)
 	if slices.Sort(applied); !slices.Equal(applied, want) {
 		t.Errorf("applied %v, want each once: %v", applied, want)
@@ -220,8 +233,8 @@ func TestMigrateAtOnce(t *testing.T) {
 	}
 }
 
-func openAndMigrate(path string) (applied []string, err error) {
-	s, err := store.Open(context.Background(), store.Options{DSN: "sqlite:" + path})
+func openAndMigrate(dsn string) (applied []string, err error) {
+	s, err := store.Open(context.Background(), store.Options{DSN: dsn, PartitionDays: 2})
 	if err != nil {
 		return nil, err
 	}
@@ -231,8 +244,8 @@ func openAndMigrate(path string) (applied []string, err error) {
 }
 
 // migrateOnce is the whole of a process started by TestMigrateAtOnce.
-func migrateOnce(path string) {
-	applied, err := openAndMigrate(path)
+func migrateOnce(dsn string) {
+	applied, err := openAndMigrate(dsn)
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

@@ -62,6 +62,7 @@ var faults = map[uint16]fault{
 	1041: passes, // likewise
 	1040: passes, // too many connections
 	1114: passes, // table full, which is how a full disk may show
+	1526: passes, // no partition for the row: somebody dropped the last one
 	1129: passes, // too many failed connections from this host
 	1203: passes, // too many connections of this account
 	1226: passes, // the account has used up a resource
@@ -120,6 +121,7 @@ var cures = map[uint16]string{
 	1290: "the server takes no changes: it is read-only, as after a failover",
 	1792: "the server takes no changes: it is read-only, as after a failover",
 	1836: "the server takes no changes: it is read-only, as after a failover",
+	1526: "a partition is missing: run ax migrate with the account of the owner",
 	1021: "the disk of the server is full",
 }
 

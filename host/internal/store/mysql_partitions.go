@@ -109,16 +109,20 @@ func (m *partitionMaker) run(ctx context.Context, p PartitionParams, today time.
 		return m.begin(ctx, today, p.Ahead)
 	}
 	days := 0
+	var last time.Time
 	for _, one := range have {
 		if !one.day.IsZero() {
 			m.until(one.day)
+			last = one.day
 			days++
 		}
 	}
-	if have[len(have)-1].name == restPartition && days > 0 {
-		if err := m.extend(ctx, have[len(have)-2].day, today, p.Ahead); err != nil {
-			return err
-		}
+	if days == 0 {
+		return errors.New("its partitions are not by day: somebody else made them")
+	}
+	rest := have[len(have)-1].name == restPartition
+	if err := m.extend(ctx, extension{last: last, until: today.AddDate(0, 0, p.Ahead), rest: rest}); err != nil {
+		return err
 	}
 	if p.Before.IsZero() {
 		return nil
@@ -167,6 +171,9 @@ func (m *partitionMaker) read(ctx context.Context) ([]partition, error) {
 // begin makes partitions of a table that is empty. One with rows stays as it is,
 // as it does on a server that has no partitions.
 func (m *partitionMaker) begin(ctx context.Context, today time.Time, ahead int) error {
+	if made, err := m.tableExists(ctx, m.db, m.store.sql(m.table)); err != nil || !made {
+		return err
+	}
 	var there int
 	err := m.db.QueryRowContext(ctx, m.store.sql("SELECT count(*) FROM (SELECT 1 FROM "+m.table+" LIMIT 1) AS t")).Scan(&there)
 	if err != nil || there > 0 {
@@ -183,16 +190,26 @@ func (m *partitionMaker) begin(ctx context.Context, today time.Time, ahead int) 
 	return err
 }
 
-// extend makes the days between last, the last one that there is, and the day
-// that is ahead of today. Rows that went into the rest meanwhile move there.
-func (m *partitionMaker) extend(ctx context.Context, last, today time.Time, ahead int) error {
-	first, until := last.AddDate(0, 0, 1), today.AddDate(0, 0, ahead)
-	if first.After(until) {
+// extension says which days are missing: those after last up to until, and the
+// rest if somebody has dropped it.
+type extension struct {
+	last, until time.Time
+	rest        bool
+}
+
+// extend makes the days that are missing. Rows that went into the rest meanwhile
+// move to them.
+func (m *partitionMaker) extend(ctx context.Context, e extension) error {
+	first := e.last.AddDate(0, 0, 1)
+	if e.rest && first.After(e.until) {
 		return nil
 	}
 	added, end := len(m.report.Added), m.report.Until
-	text := "ALTER TABLE " + m.table + " REORGANIZE PARTITION " + restPartition + " INTO (" + m.list(first, until) + ")"
-	_, err := m.db.ExecContext(ctx, m.store.sql(text))
+	change := " ADD PARTITION ("
+	if e.rest {
+		change = " REORGANIZE PARTITION " + restPartition + " INTO ("
+	}
+	_, err := m.db.ExecContext(ctx, m.store.sql("ALTER TABLE "+m.table+change+m.list(first, e.until)+")"))
 	if err != nil {
 		m.report.Added, m.report.Until = m.report.Added[:added], end
 	}

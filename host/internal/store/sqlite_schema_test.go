@@ -13,8 +13,12 @@ import (
 // TestViews: whoever opens the file sees times.
 func TestViews(t *testing.T) {
 	t.Parallel()
-	s := storetest.Open(t)
 	at := time.Date(2026, 2, 28, 23, 59, 59, 7000, time.UTC)
+	viewsShowTimes(t, storetest.Open(t), at, "2026-02-28 23:59:59.000007")
+}
+
+func viewsShowTimes(t *testing.T, s *store.Store, at time.Time, want string) {
+	t.Helper()
 	apply := store.ApplyParams{App: "a", Actor: "eve", Now: at, Upsert: []ax.TaskRow{storetest.Task("a", "t", at)}}
 	i := ax.Instance{ID: 1, App: "a", TaskID: apply.Upsert[0].ID, TaskName: "t", ScheduledAt: at, CreatedAt: at, Kind: ax.KindManual, Status: ax.StatusMissed}
 	done := make(chan error, 1)
@@ -37,7 +41,7 @@ func TestViews(t *testing.T) {
 	} {
 		var got string
 		err := s.ReadDB().QueryRow("SELECT " + c.column + " FROM " + c.view).Scan(&got)
-		if want := "2026-02-28 23:59:59.000007"; err != nil || got != want {
+		if err != nil || got != want {
 			t.Errorf("%s of %s: %q, want %q (%v)", c.column, c.view, got, want, err)
 		}
 	}

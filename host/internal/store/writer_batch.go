@@ -219,7 +219,7 @@ func (b *batchTx) result(ctx context.Context, stmt writerStmt, args []any) (sql.
 // so the table is asked.
 func (b *batchTx) explain(ctx context.Context, it *item, cause error) error {
 	if !b.store.dialect.duplicate(cause) {
-		return fmt.Errorf("write a change: %w", cause)
+		return b.store.wrap("write a change", cause)
 	}
 	for _, n := range it.change.Insert {
 		var there int
