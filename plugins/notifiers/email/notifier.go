@@ -63,37 +63,57 @@ func secretsOf(cfg *settings) []string {
 	}
 }
 
-// Notify implements pluginapi.Notifier. If the server takes the letter for some
-// recipients only, those whom it refuses for now make a temporary error, and
-// only they get the letter when it is sent again.
+// Notify implements pluginapi.Notifier.
 func (n *notifier) Notify(ctx context.Context, msg pluginapi.Message) error {
+	_, err := n.NotifyReceipt(ctx, msg)
+	return err
+}
+
+// NotifyReceipt implements pluginapi.ReceiptNotifier. If the server takes the
+// letter for some recipients only, those whom it refuses for now make a
+// temporary error, and only they get the letter when it is sent again. The
+// receipt is who they are.
+func (n *notifier) NotifyReceipt(ctx context.Context, msg pluginapi.Message) (string, error) {
 	letter, err := n.letters.write(msg)
 	if err != nil {
-		return pluginapi.Permanent(err)
+		return "", pluginapi.Permanent(err)
 	}
 	a := n.letters.addresses
-	e := envelope{from: a.from.Address, to: n.partial.rest(msg.ID, a.everybody())}
+	to, known := kept(msg.Receipt, msg.ID, a.everybody())
+	switch {
+	case !known:
+		to = n.partial.rest(msg.ID, a.everybody())
+	case len(to) == 0: // whoever waited is not to get it any more
+		return "", nil
+	}
+	e := envelope{from: a.from.Address, to: to}
 	dialogue, cancel := context.WithTimeoutCause(ctx, n.server.Timeout.Std(), errSlow)
 	defer cancel()
 	refused, err := n.server.send(dialogue, e, letter)
 	if err != nil {
-		return n.failure(ctx, dialogue, refused, err)
+		return "", n.failure(ctx, dialogue, refused, err)
 	}
+	waiting, err := n.waiting(msg.ID, refused)
+	n.partial.keep(msg.ID, waiting)
+	if err != nil {
+		err = n.named(fmt.Errorf("delivered to %d of %d recipients: %w", len(e.to)-len(refused), len(e.to), err))
+	}
+	return receiptOf(msg.ID, waiting), err
+}
+
+// waiting picks those who were refused for now, and the reasons. The others will
+// not get the letter, which only the log can tell.
+func (n *notifier) waiting(id string, refused []refusal) (waiting []string, reasons error) {
 	var errs []error
-	var waiting []string
 	for _, r := range refused {
 		if isPermanent(r.err) {
-			n.log.Warn("a recipient will not get this mail", "recipient", r.recipient, "error", n.scrub(r.err), "message", msg.ID)
+			n.log.Warn("a recipient will not get this mail", "recipient", r.recipient, "error", n.scrub(r.err), "message", id)
 			continue
 		}
 		waiting = append(waiting, r.recipient)
 		errs = append(errs, n.scrub(r.err))
 	}
-	n.partial.keep(msg.ID, waiting)
-	if len(waiting) > 0 {
-		return n.named(fmt.Errorf("delivered to %d of %d recipients: %w", len(e.to)-len(refused), len(e.to), errors.Join(errs...)))
-	}
-	return nil
+	return waiting, errors.Join(errs...)
 }
 
 // failure explains why nobody got the letter. ctx is the caller's, dialogue ends

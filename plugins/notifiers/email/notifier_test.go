@@ -66,6 +66,55 @@ func TestSomeRecipientsAreRefused(t *testing.T) {
 	}
 }
 
+// By receipts, whoever has a mail does not get it again after the process was
+// started anew either.
+func TestReceipts(t *testing.T) {
+	t.Parallel()
+	var grey atomic.Bool
+	grey.Store(true)
+	box := &mailbox{onRcpt: func(address string) error {
+		if strings.HasPrefix(address, "grey") && grey.Load() {
+			return refuse(450, "come again")
+		}
+		return nil
+	}}
+	box.start(t, modeNone, authority{})
+	kept := ""
+	send := func(msg pluginapi.Message, to ...string) error {
+		n, _ := newTestNotifier(t, map[string]any{"port": box.port, "to": to})
+		msg.Receipt = kept
+		receipt, err := n.(pluginapi.ReceiptNotifier).NotifyReceipt(t.Context(), msg)
+		if receipt != "" || err == nil {
+			kept = receipt
+		}
+		return err
+	}
+	for range 2 { // the second time nobody gets it: that leaves the receipt
+		if err := send(message(), "ops@example.com", "grey@example.com", "grey2@example.com"); err == nil {
+			t.Error("no error")
+		}
+	}
+	grey.Store(false)
+	if err := send(message(), "ops@example.com", "grey@example.com", "new@example.com"); err != nil || kept != "" {
+		t.Errorf("error %v, receipt %q", err, kept)
+	}
+	kept = `{"message":"42","waiting":["gone@example.com"]}` // whom the settings no longer name
+	if err := send(message(), "ops@example.com"); err != nil || kept != "" {
+		t.Errorf("error %v, receipt %q", err, kept)
+	}
+	kept = `{"message":"41","waiting":["grey@example.com"]}` // of another message
+	if err := send(message(), "ops@example.com", "grey@example.com"); err != nil {
+		t.Error(err)
+	}
+	var to [][]string
+	for _, mail := range box.all() {
+		to = append(to, mail.to)
+	}
+	if want := [][]string{{"ops@example.com"}, {"grey@example.com"}, {"ops@example.com", "grey@example.com"}}; !reflect.DeepEqual(to, want) {
+		t.Errorf("sent to %v, want %v", to, want)
+	}
+}
+
 func TestEverybodyIsRefused(t *testing.T) {
 	t.Parallel()
 	for last, permanent := range map[int]bool{450: false, 550: true} {

@@ -19,11 +19,18 @@ type bot struct {
 	api *slack.Client
 }
 
-// Notify implements pluginapi.Notifier. The first message about a task opens a
-// thread, those that follow are replies to it; recovery ends the thread.
+// Notify implements pluginapi.Notifier.
 func (b *bot) Notify(ctx context.Context, msg pluginapi.Message) error {
+	_, err := b.NotifyReceipt(ctx, msg)
+	return err
+}
+
+// NotifyReceipt implements pluginapi.ReceiptNotifier. The first message about a
+// task opens a thread, those that follow are replies to it; recovery ends the
+// thread. The receipt is the open thread.
+func (b *bot) NotifyReceipt(ctx context.Context, msg pluginapi.Message) (string, error) {
 	key := threadKey{b.cfg.Token, b.cfg.Channel, msg.App, msg.Task}
-	open, reply := b.threads.find(key, b.now().Add(-b.cfg.Thread.Std()))
+	open, reply := b.find(key, msg.Receipt)
 	sent, err := b.post(ctx, msg, open.ts)
 	if reply && isGoneThread(err) {
 		b.threads.forget(key)
@@ -31,19 +38,36 @@ func (b *bot) Notify(ctx context.Context, msg pluginapi.Message) error {
 		sent, err = b.post(ctx, msg, "")
 	}
 	if err != nil {
-		return b.named(err)
+		return "", b.named(err)
 	}
 	switch {
-	case notice.Recovered(msg) && reply:
-		b.threads.forget(key)
-		b.solve(ctx, open, msg)
 	case notice.Recovered(msg):
-		b.threads.forget(key) // if there was one, it was too old
-	case !reply && msg.Task != "" && msg.Event != eventTest:
-		sent.opened, sent.first = b.now(), msg
-		b.threads.add(key, sent)
+		b.threads.forget(key) // also one that was too old
+		if reply {
+			b.solve(ctx, open, msg)
+		}
+		return "", nil
+	case reply:
+		return b.receiptOf(open), nil
+	case msg.Task == "" || msg.Event == eventTest:
+		return msg.Receipt, nil
 	}
-	return nil
+	sent.opened, sent.first = b.now(), notice.Of(msg, b.cfg.Lang)
+	b.threads.add(key, sent)
+	return b.receiptOf(sent), nil
+}
+
+// find returns the open thread of a task. What the host kept is newer than what
+// this process remembers, since messages may have come from other hosts.
+func (b *bot) find(key threadKey, kept string) (thread, bool) {
+	after := b.now().Add(-b.cfg.Thread.Std())
+	if open, ok := b.threadOf(kept); ok {
+		if !open.opened.After(after) {
+			return thread{}, false
+		}
+		return open, true
+	}
+	return b.threads.find(key, after)
 }
 
 // post sends a message, as a reply unless ts is empty, and returns where it is.

@@ -40,11 +40,10 @@ func newPost(msg pluginapi.Message, lang string) post {
 }
 
 // solved is the first message of a thread once its task has recovered.
-func solved(first, recovery pluginapi.Message, lang string) post {
-	n := notice.Of(first, lang)
+func solved(first notice.Notice, recovery pluginapi.Message, lang string) post {
 	return post{
-		head:    newPost(recovery, lang).head + "\n~" + fit(n.Title, maxHead) + "~",
-		details: details(n, notice.Colour(recovery)),
+		head:    newPost(recovery, lang).head + "\n~" + fit(first.Title, maxHead) + "~",
+		details: details(first, notice.Colour(recovery)),
 	}
 }
 

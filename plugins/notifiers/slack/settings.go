@@ -14,7 +14,7 @@ type settings struct {
 	WebhookURL string             `json:"webhook_url" ax:"secret,format=uri" doc:"URL of an incoming webhook; this or token is required. Only its host is shown in errors."`
 	Token      string             `json:"token" ax:"secret" doc:"Token of a bot (xoxb-…) with the scope chat:write."`
 	Channel    string             `json:"channel" doc:"Channel for the bot's messages: an id such as C0123456789, or #name. A webhook has its own."`
-	Thread     pluginapi.Duration `json:"thread" ax:"default=12h,min=0s" doc:"With token: how long the further messages about a task become replies to the first one, which is marked as solved when the task recovers. 0s makes no threads. The plugin remembers threads only while it runs."`
+	Thread     pluginapi.Duration `json:"thread" ax:"default=12h,min=0s" doc:"With token: how long the further messages about a task become replies to the first one, which is marked as solved when the task recovers. 0s makes no threads."`
 	Broadcast  bool               `json:"broadcast" doc:"Show replies in the channel as well."`
 	Lang       string             `json:"lang" ax:"enum=en|zh,default=en" doc:"Language of the message: English or Chinese."`
 	APIURL     string             `json:"api_url" ax:"default=https://slack.com/api/,format=uri" doc:"Where the API is; GovSlack has its own."`

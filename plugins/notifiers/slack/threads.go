@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/axsched/ax/pluginapi"
+	"github.com/axsched/ax/plugins/internal/notice"
 )
 
 // maxThreads bounds how many threads are remembered.
@@ -19,13 +19,12 @@ type thread struct {
 	channel string // id
 	ts      string // how Slack names the message
 	opened  time.Time
-	first   pluginapi.Message
+	first   notice.Notice
 }
 
-// threads remembers the open threads of all receivers. They do not outlive the
-// process: Slack could tell of them only to an app that may read the channel,
-// and all that is lost is that a new thread begins. The zero value is ready for
-// use.
+// threads remembers the open threads of all receivers, for hosts that keep no
+// receipts: Slack itself would tell of them only to an app that may read the
+// channel. The zero value is ready for use.
 type threads struct {
 	mu    sync.Mutex
 	open  map[threadKey]thread

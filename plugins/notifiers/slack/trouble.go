@@ -55,7 +55,8 @@ func isGoneThread(err error) bool {
 func (n *notifier) explain(ctx, exchange context.Context, err error) error {
 	if limited, ok := errors.AsType[*slack.RateLimitedError](err); ok {
 		n.pace.Close(limited.RetryAfter)
-		return fmt.Errorf("there are too many messages, retry after %v", limited.RetryAfter)
+		err := fmt.Errorf("there are too many messages, retry after %v", limited.RetryAfter)
+		return pluginapi.RetryAfter(err, limited.RetryAfter)
 	}
 	if status, ok := errors.AsType[slack.StatusCodeError](err); ok {
 		return webcall.Status(&http.Response{StatusCode: status.Code, Status: status.Status}, n.now())
