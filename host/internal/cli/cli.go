@@ -160,9 +160,11 @@ Environment:
   ax tasks
   ax run nightly-report --wait
   ax logs -f 7212883712040960`,
+		Version:       p.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("ax {{.Version}}\n") // "ax version" tells more
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.addr, "addr", "", "`ADDRESS` of the host, such as "+defaultAddr+" (\"ax --help\" tells the default)")
