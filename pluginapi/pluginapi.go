@@ -84,7 +84,8 @@ type Job interface {
 
 // Notifier delivers a message to people or to another system. The host has
 // already gathered what belongs together. An error makes the host try again
-// later; wrap it with Permanent if trying again is useless.
+// later; wrap it with RetryAfter if the receiver says when, with Permanent if
+// trying again is useless.
 type Notifier interface {
 	Notify(ctx context.Context, msg Message) error
 }

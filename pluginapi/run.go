@@ -15,10 +15,13 @@ type Run struct {
 	// that is valid for this attempt only, so treat it as a secret. Empty if
 	// the host has no HTTP listener.
 	CallbackURL string
-	// Log writes lines that people follow while the run goes on.
+	// Log writes lines that people follow while the run goes on. Like Output it
+	// waits for a host that is slower than the job, though not for ever: if the
+	// host takes nothing for 30 s, or for 2 s in all once the context has ended,
+	// lines are dropped, which the log of the run tells in their place.
 	Log *slog.Logger
 	// Output takes the raw output of the work; whole lines are streamed to the
-	// host as they come. Safe for concurrent use.
+	// host as they come. Safe for concurrent use. It waits as Log does.
 	Output OutputWriter
 	// Progress tells how far the run is. total 0 means unknown.
 	Progress func(done, total int64, message string)
@@ -29,7 +32,8 @@ type Run struct {
 	OnKill func(kill func()) (release func())
 }
 
-// OutputWriter takes output of a run; it never returns an error.
+// OutputWriter takes output of a run; it never returns an error. Write returns
+// len(p) once all of p is on its way, or counted as dropped.
 type OutputWriter interface {
 	Write(p []byte) (int, error)
 }

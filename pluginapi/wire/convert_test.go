@@ -84,14 +84,18 @@ func TestProblems(t *testing.T) {
 		err       error
 		kind      pb.Problem_Kind
 		permanent bool
+		wait      time.Duration
 	}{
-		"plain":             {io.EOF, pb.Problem_RETRYABLE, false},
-		"permanent":         {pluginapi.Permanent(io.EOF), pb.Problem_PERMANENT, true},
-		"wrapped permanent": {fmt.Errorf("send: %w", pluginapi.Permanent(io.EOF)), pb.Problem_PERMANENT, true},
-		"invalid":           {problem(pb.Problem_INVALID, "no"), pb.Problem_INVALID, true},
-		"unknown spec":      {problem(pb.Problem_UNKNOWN_SPEC, "no"), pb.Problem_UNKNOWN_SPEC, false},
-		"broken text":       {errors.New("\xff\xfe"), pb.Problem_RETRYABLE, false},
-		"no text":           {errors.New(""), pb.Problem_RETRYABLE, false},
+		"plain":             {io.EOF, pb.Problem_RETRYABLE, false, 0},
+		"permanent":         {pluginapi.Permanent(io.EOF), pb.Problem_PERMANENT, true, 0},
+		"wrapped permanent": {fmt.Errorf("send: %w", pluginapi.Permanent(io.EOF)), pb.Problem_PERMANENT, true, 0},
+		"invalid":           {problem(pb.Problem_INVALID, "no"), pb.Problem_INVALID, true, 0},
+		"unknown spec":      {problem(pb.Problem_UNKNOWN_SPEC, "no"), pb.Problem_UNKNOWN_SPEC, false, 0},
+		"broken text":       {errors.New("\xff\xfe"), pb.Problem_RETRYABLE, false, 0},
+		"busy":              {fmt.Errorf("send: %w", pluginapi.RetryAfter(io.EOF, time.Minute)), pb.Problem_RETRYABLE, false, time.Minute},
+		"busy for ever":     {pluginapi.RetryAfter(io.EOF, math.MaxInt64), pb.Problem_RETRYABLE, false, maxRetryAfter},
+		"busy, permanent":   {pluginapi.Permanent(pluginapi.RetryAfter(io.EOF, time.Minute)), pb.Problem_PERMANENT, true, 0},
+		"no text":           {errors.New(""), pb.Problem_RETRYABLE, false, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +115,13 @@ func TestProblems(t *testing.T) {
 			if pluginapi.IsPermanent(got) != test.permanent || got.Error() == "" {
 				t.Errorf("permanent: %t, text %q", !test.permanent, got)
 			}
+			if wait := pluginapi.RetryWait(got); wait != test.wait {
+				t.Errorf("wait %v, want %v", wait, test.wait)
+			}
 		})
+	}
+	if got := DecodeProblem(&pb.Problem{RetryAfter: math.MinInt64}); pluginapi.RetryWait(got) != 0 {
+		t.Errorf("a wait that lies in the past becomes %v", pluginapi.RetryWait(got))
 	}
 	if DecodeProblem(EncodeProblem(nil)) != nil {
 		t.Error("no error becomes one")

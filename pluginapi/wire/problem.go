@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/axsched/ax/pluginapi"
 	pb "github.com/axsched/ax/pluginapi/proto/ax/plugin/v1"
@@ -39,10 +40,15 @@ func EncodeProblem(err error) *pb.Problem {
 	} else if pluginapi.IsPermanent(err) {
 		out.Kind = pb.Problem_PERMANENT
 	}
+	out.RetryAfter = pluginapi.RetryWait(err).Microseconds()
 	return out
 }
 
+// maxRetryAfter is the longest wait that is believed.
+const maxRetryAfter = 365 * 24 * time.Hour
+
 // DecodeProblem returns an error that holds a *[ProblemError], nil for nil.
+// [pluginapi.RetryWait] returns the wait that a receiver asked for.
 func DecodeProblem(in *pb.Problem) error {
 	if in == nil {
 		return nil
@@ -55,7 +61,8 @@ func DecodeProblem(in *pb.Problem) error {
 	case pb.Problem_INVALID, pb.Problem_PERMANENT:
 		return pluginapi.Permanent(err)
 	}
-	return err
+	micros := min(in.GetRetryAfter(), maxRetryAfter.Microseconds())
+	return pluginapi.RetryAfter(err, time.Duration(micros)*time.Microsecond)
 }
 
 // IsUnknownSpec reports whether a plugin must be prepared (again) first.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/axsched/ax/pluginapi"
 )
 
 // callTime is what a call needs of the time that is left: whoever waits longer
@@ -19,6 +21,9 @@ type BusyError struct{ RetryAfter time.Duration }
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("the receiver takes no more messages for now, retry after %v", e.RetryAfter)
 }
+
+// busy is a *BusyError that tells the host of the wait too.
+func busy(wait time.Duration) error { return pluginapi.RetryAfter(&BusyError{wait}, wait) }
 
 // Pace keeps calls to one receiver below a limit: within any window at most so
 // many arrive, however long each is under way.
@@ -62,11 +67,11 @@ func (p *Pace) take(ctx context.Context, now time.Time) (time.Time, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.slots) == 0 { // all are in use, and each stays so for a window
-		return time.Time{}, &BusyError{p.window}
+		return time.Time{}, busy(p.window)
 	}
 	at := latest(p.slots[0], p.closed, now)
 	if deadline, ok := ctx.Deadline(); ok && at.After(now) && at.Add(callTime).After(deadline) {
-		return time.Time{}, &BusyError{roundUp(at.Sub(now))}
+		return time.Time{}, busy(roundUp(at.Sub(now)))
 	}
 	p.slots = slices.Delete(p.slots, 0, 1)
 	return at, nil

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/axsched/ax/pluginapi"
 )
 
 const minute = time.Minute
@@ -78,7 +80,7 @@ func TestPaceWaitsOnlyAsLongAsItHelps(t *testing.T) {
 			t.Errorf("a free receiver: %v after %v", err, took)
 		}
 		took, err := wait(14 * time.Second)
-		if busy, ok := errors.AsType[*BusyError](err); !ok || busy.RetryAfter != 10*time.Second || took != 0 {
+		if busy, ok := errors.AsType[*BusyError](err); !ok || busy.RetryAfter != 10*time.Second || took != 0 || pluginapi.RetryWait(err) != busy.RetryAfter {
 			t.Errorf("no time for the call: %v after %v", err, took)
 		}
 		if took, err := wait(15 * time.Second); took != 10*time.Second || err != nil {

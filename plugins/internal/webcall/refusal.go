@@ -38,11 +38,11 @@ func (r *RefusalError) Error() string {
 	return text
 }
 
-// Outcome is the refusal as a notifier returns it, permanent or not.
+// Outcome is the refusal as a notifier returns it: permanent, or with the wait.
 func (r *RefusalError) Outcome() error {
 	switch {
 	case r.Blocked > 0:
-		return fmt.Errorf("%w, retry after %v", r, r.Blocked)
+		return pluginapi.RetryAfter(fmt.Errorf("%w, retry after %v", r, r.Blocked), r.Blocked)
 	case r.Permanent:
 		return pluginapi.Permanent(r)
 	}

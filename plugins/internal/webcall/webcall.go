@@ -58,16 +58,18 @@ func ParseURL(text string) (*url.URL, error) {
 
 // Status describes an unwelcome status of an answer, such as "status 503
 // Service Unavailable, retry after 2m0s". It is permanent unless the status
-// says that trying again may help: 408, 425, 429 and all of 5xx.
+// says that trying again may help: 408, 425, 429 and all of 5xx. Then it tells
+// the host of the wait that the receiver asks for.
 func Status(resp *http.Response, now time.Time) error {
 	text := "status " + resp.Status
-	if wait := RetryAfter(resp.Header, now); wait > 0 {
+	wait := RetryAfter(resp.Header, now)
+	if wait > 0 {
 		text += fmt.Sprintf(", retry after %v", wait)
 	}
 	switch {
 	case resp.StatusCode >= 500, resp.StatusCode == http.StatusRequestTimeout,
 		resp.StatusCode == http.StatusTooEarly, resp.StatusCode == http.StatusTooManyRequests:
-		return errors.New(text)
+		return pluginapi.RetryAfter(errors.New(text), wait)
 	}
 	return pluginapi.Permanent(errors.New(text))
 }

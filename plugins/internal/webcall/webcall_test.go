@@ -26,6 +26,17 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// The wait that a receiver asks for reaches the host with what may be tried again.
+func TestStatusTellsTheWait(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]time.Duration{429: 30 * time.Second, 503: 30 * time.Second, 404: 0} {
+		resp := &http.Response{StatusCode: code, Status: "line", Header: http.Header{"Retry-After": {"30"}}}
+		if err := Status(resp, time.Time{}); pluginapi.RetryWait(err) != want {
+			t.Errorf("%d: wait %v, want %v", code, pluginapi.RetryWait(err), want)
+		}
+	}
+}
+
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 10, 0, 0, 300e6, time.UTC)
