@@ -4,8 +4,8 @@ import "runtime/debug"
 
 // loadingPercent is the collector's target while a configuration is loaded,
 // which makes several times as much garbage as it keeps: with ten thousand
-// tasks, some hundred megabytes that the host would never need again.
-const loadingPercent = 50
+// tasks, a hundred megabytes that the host would never need again.
+const loadingPercent = 30
 
 // thrifty makes the garbage collector work harder until the returned function
 // is called.

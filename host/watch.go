@@ -93,11 +93,11 @@ func (h *Host) watchDirs(w *fsnotify.Watcher, watched map[string]bool) {
 func (h *Host) reloadChanged() {
 	h.reload.Lock()
 	defer h.reload.Unlock()
-	cfg, err := h.loadAgain()
-	if err == nil && cfg.Hash == h.live.Load().cfg.Hash {
+	if h.live.Load().cfg.IsCurrent() { // somebody was quicker, or it was only touched
 		h.reread(nil)
 		return
 	}
+	cfg, err := h.loadAgain()
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -126,6 +127,7 @@ func (l *loader) load(path string) {
 	l.buildCalendars()
 	l.doubtful = len(l.faults) > 0
 	tasks := main.newTaskReader(settings.defaults)
+	l.config.expect(decoders)
 	for i, d := range decoders {
 		if list := drafts[i].tasks; list != nil {
 			d.takeTasks(tasks, list)
@@ -133,6 +135,18 @@ func (l *loader) load(path string) {
 		d.takeParts(tasks)
 		d.root, d.tasks = nil, nil // uses keep the source, and need only its path
 	}
+}
+
+// expect makes room for the tasks of files: to let lists of very many grow would
+// take the memory of them twice.
+func (c *Config) expect(decoders []*decoder) {
+	n := 0
+	for _, d := range decoders {
+		for _, p := range d.tasks {
+			n += p.entries
+		}
+	}
+	c.Tasks, c.uses = slices.Grow(c.Tasks, n), slices.Grow(c.uses, n)
 }
 
 // needs returns keys that must be there, none if they may be in what is broken.
@@ -189,7 +203,8 @@ func (d *decoder) include(patterns []*yaml.Node) []*source {
 // readFile reads a whole file of at most limit bytes and notes it.
 func (l *loader) readFile(path string, limit int64) ([]byte, error) {
 	l.dirs[filepath.Dir(path)] = true
-	if !l.read[path] {
+	first := !l.read[path]
+	if first {
 		if len(l.read) >= maxFiles {
 			return nil, fmt.Errorf("more than %d files", maxFiles)
 		}
@@ -200,9 +215,36 @@ func (l *loader) readFile(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(l.sum, "%s %d\n", filepath.Base(path), len(data))
-	l.sum.Write(data)
+	if first {
+		addFile(l.sum, path, data)
+	}
 	return data, nil
+}
+
+// addFile makes the content of a file count in the hash of a configuration.
+func addFile(sum hash.Hash, path string, data []byte) {
+	fmt.Fprintf(sum, "%s %d\n", filepath.Base(path), len(data))
+	sum.Write(data)
+}
+
+// IsCurrent reports whether the files are as they were when they were loaded,
+// and no include finds further ones. That is much less work than to load them.
+func (c *Config) IsCurrent() bool {
+	for _, pattern := range c.Includes {
+		found, _ := filepath.Glob(pattern) // it was well-formed when it was loaded
+		if slices.ContainsFunc(found, func(path string) bool { return !slices.Contains(c.Files, path) }) {
+			return false
+		}
+	}
+	sum := sha256.New()
+	for _, path := range c.Files {
+		data, err := readRegular(path, maxFileBytes)
+		if err != nil {
+			return false
+		}
+		addFile(sum, path, data)
+	}
+	return hex.EncodeToString(sum.Sum(nil)) == c.Hash
 }
 
 // readRegular refuses what is no ordinary file: reading a pipe or a device
@@ -224,14 +266,15 @@ func readRegular(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
+	var data bytes.Buffer
+	data.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
+	if _, err := data.ReadFrom(io.LimitReader(file, limit+1)); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	if int64(len(data)) > limit {
+	if int64(data.Len()) > limit {
 		return nil, fmt.Errorf("%s is larger than %d bytes", path, limit)
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 // sortedKeys returns the keys of a map in order.

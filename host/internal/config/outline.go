@@ -13,12 +13,15 @@ type part struct {
 	file       []byte
 	begin, end int // offsets
 	line       int // how many lines are before it
+	entries    int // how many entries of a list begin in it
 }
 
 func (p part) text() []byte { return p.file[p.begin:p.end] }
 
 // upTo is the run from the beginning of one part to the end of another.
-func (p part) upTo(last part) part { return part{p.file, p.begin, last.end, p.line} }
+func (p part) upTo(last part) part {
+	return part{file: p.file, begin: p.begin, end: last.end, line: p.line}
+}
 
 // outline is a file in parts that are parsed each by itself. Where sure is true
 // they mean alone what they mean in the whole, or one of them is no YAML: a cut
@@ -50,7 +53,7 @@ func outlineOf(file []byte) outline {
 	var tasks *part
 	var current *part // what the next line belongs to
 	inTasks := false
-	for line, at := range (part{file, 0, len(file), 0}).lines() {
+	for line, at := range (part{file: file, end: len(file)}).lines() {
 		switch {
 		case outerKey.Match(line):
 			inTasks = tasksKey.Match(line)
@@ -70,7 +73,7 @@ func outlineOf(file []byte) outline {
 	}
 	if tasks != nil {
 		var regular bool
-		o.tasks, regular = tasks.entries(partBytes)
+		o.tasks, regular = tasks.cut(partBytes)
 		o.sure = o.sure && regular
 	}
 	o.sure = o.sure && len(o.sections) > 0
@@ -80,7 +83,7 @@ func outlineOf(file []byte) outline {
 // lines yields the lines of a part, without their ends, and each as a part.
 func (p part) lines() iter.Seq2[[]byte, part] {
 	return func(yield func([]byte, part) bool) {
-		line := part{p.file, p.begin, p.begin, p.line}
+		line := part{file: p.file, begin: p.begin, line: p.line}
 		for ; line.begin < p.end; line.begin, line.line = line.end, line.line+1 {
 			line.end = p.end
 			if i := bytes.IndexByte(p.file[line.begin:p.end], '\n'); i >= 0 {
@@ -99,9 +102,9 @@ func isBlank(line []byte) bool {
 	return len(line) == 0 || line[0] == '#'
 }
 
-// entries cuts a list into parts of at least so many bytes, or of one entry if
+// cut cuts a list into parts of at least so many bytes, or of one entry if
 // that is longer. It is irregular if not all its lines are deeper than its dashes.
-func (p part) entries(least int) (parts []part, regular bool) {
+func (p part) cut(least int) (parts []part, regular bool) {
 	regular = true
 	indent := -1
 	for line, at := range p.lines() {
@@ -119,6 +122,9 @@ func (p part) entries(least int) (parts []part, regular bool) {
 			parts = append(parts, at)
 		} else {
 			parts[last].end = at.end
+		}
+		if isNext {
+			parts[len(parts)-1].entries++
 		}
 	}
 	return parts, regular

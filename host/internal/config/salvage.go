@@ -68,7 +68,7 @@ func (d *decoder) takeParts(r *taskReader) {
 			d.takeRest(r, whole, p.line)
 			return
 		}
-		entries, _ := p.entries(0)
+		entries, _ := p.cut(0)
 		if d.readAll(entries, func(list *yaml.Node) { d.takeEntries(r, list) }) {
 			d.refuse(*bad)
 		}
