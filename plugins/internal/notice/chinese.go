@@ -2,10 +2,30 @@ package notice
 
 import (
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/axsched/ax/pluginapi"
 )
+
+// inChinese reports whether the host has written a message in Chinese already: its
+// title holds Han characters that are not those of a name.
+func inChinese(msg pluginapi.Message) bool {
+	names := strings.NewReplacer(pairs(msg.Task, msg.App, msg.Node)...)
+	return strings.ContainsFunc(names.Replace(msg.Title), func(r rune) bool { return unicode.Is(unicode.Han, r) })
+}
+
+// pairs makes arguments of a Replacer that takes names away.
+func pairs(names ...string) []string {
+	var all []string
+	for _, name := range names {
+		if name != "" {
+			all = append(all, name, "")
+		}
+	}
+	return all
+}
 
 // chineseEvents are the events that [pluginapi.Message] lists.
 var chineseEvents = map[string]string{

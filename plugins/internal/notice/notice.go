@@ -41,7 +41,7 @@ func Of(msg pluginapi.Message, lang string) Notice {
 	if prose, found := strings.CutSuffix(n.Prose, n.Error); found {
 		n.Prose = strings.TrimSpace(prose)
 	}
-	if lang == Chinese {
+	if lang == Chinese && !inChinese(msg) {
 		n.Title, n.Facts = chineseTitle(msg), chineseFacts(msg)
 	}
 	return n

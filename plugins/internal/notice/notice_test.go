@@ -49,6 +49,25 @@ func TestChinese(t *testing.T) {
 	}
 }
 
+// What the host has written in Chinese needs no translation, whatever the
+// language of the settings; a name alone does not make a text Chinese.
+func TestChineseOfTheHost(t *testing.T) {
+	t.Parallel()
+	msg := message()
+	msg.Title, msg.Text = "任务 sync 失败 3 次", "应用 shop 的任务 sync 失败 3 次。\n最近的错误：\nboom\nat line 7"
+	want := Notice{Title: msg.Title, Prose: "应用 shop 的任务 sync 失败 3 次。\n最近的错误：", Error: "boom\nat line 7"}
+	for _, lang := range []string{English, Chinese} {
+		if got := Of(msg, lang); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, want %+v", lang, got, want)
+		}
+	}
+	msg = message()
+	msg.Task, msg.App, msg.Title = "同步", "同步商店", "同步 failed 3 times"
+	if got := Of(msg, Chinese); got.Title != "同步 失败（共 3 次）" || len(got.Facts) == 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestTitles(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -101,7 +101,7 @@ func TestLongMessages(t *testing.T) {
 		long[name+" error"], long[name+" text"] = inError, inText
 	}
 	everything := message()
-	everything.Task, everything.Title = strings.Repeat("名", 30_000), strings.Repeat("题", 30_000)
+	everything.Task, everything.Title = strings.Repeat("名", 30_000), strings.Repeat("t", 30_000)
 	everything.LastError = strings.Repeat("错", 30_000)
 	long["everything"] = everything
 	for name, msg := range long {

@@ -202,7 +202,7 @@ func TestBlockedRobotIsLeftAlone(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		time.Sleep(4 * time.Minute)
-		if err := notify(); err == nil || !strings.HasSuffix(err.Error(), "retry after 6m0s") {
+		if err := notify(); err == nil || !strings.HasSuffix(err.Error(), "retry after 6m0s") || pluginapi.RetryWait(err) != 6*time.Minute {
 			t.Errorf("error %v", err)
 		}
 		if len(r.times) != 1 {

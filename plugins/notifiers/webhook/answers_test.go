@@ -165,8 +165,12 @@ func TestWaitingIsObeyed(t *testing.T) {
 					return n.Notify(ctx, message())
 				}
 				for _, want := range []string{"retry after 1m0s", "retry after 50s", "retry after 40s"} {
-					if err := notify(); err == nil || pluginapi.IsPermanent(err) || !strings.HasSuffix(err.Error(), want) {
+					err := notify()
+					if err == nil || pluginapi.IsPermanent(err) || !strings.HasSuffix(err.Error(), want) {
 						t.Errorf("error %v, want %s", err, want)
+					}
+					if told := "retry after " + pluginapi.RetryWait(err).String(); told != want {
+						t.Errorf("the host is told %s, want %s", told, want)
 					}
 					time.Sleep(10 * time.Second)
 				}
