@@ -137,7 +137,9 @@ func TestSlowHostGetsTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.wait(t.Context(), &settings{})
+	if _, stopped := p.wait(t.Context(), &settings{}); stopped != nil {
+		t.Error(stopped)
+	}
 	time.AfterFunc(drainDelay+100*time.Millisecond, func() { close(out.open) })
 	if p.finish() {
 		t.Error("somebody is said to hold the pipe")
