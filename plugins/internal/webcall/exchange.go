@@ -54,7 +54,9 @@ func (c *Client) Exchange(ctx context.Context, req *http.Request) (*Answer, erro
 		a.Broken = c.Failure(ctx, exchange, err)
 		return a, nil
 	}
-	a.Text, a.Cut = c.Scrubber.Scrub(text), cut
+	if a.Text, a.Cut = c.Scrubber.Scrub(text), cut; cut {
+		a.Text = c.Scrubber.ScrubHead(text)
+	}
 	return a, nil
 }
 

@@ -17,23 +17,47 @@ const minSecret = 6
 
 // Scrubber hides secrets in text that came from elsewhere: servers like to
 // quote what they were sent.
-type Scrubber struct{ replacer *strings.Replacer }
+type Scrubber struct {
+	secrets  []string // those that are worth hiding, the longest first
+	replacer *strings.Replacer
+}
 
 // NewScrubber makes a scrubber for secrets. Long ones go first, so that none
 // survives as the rest of another.
 func NewScrubber(secrets ...string) Scrubber {
+	var s Scrubber
 	var pairs []string
 	longestFirst := func(a, b string) int { return cmp.Compare(len(b), len(a)) }
 	for _, secret := range slices.SortedFunc(slices.Values(secrets), longestFirst) {
 		if len(secret) >= minSecret {
+			s.secrets = append(s.secrets, secret)
 			pairs = append(pairs, secret, hidden)
 		}
 	}
-	return Scrubber{strings.NewReplacer(pairs...)}
+	s.replacer = strings.NewReplacer(pairs...)
+	return s
 }
 
 // Scrub returns text without the secrets.
 func (s Scrubber) Scrub(text string) string { return s.replacer.Replace(text) }
+
+// ScrubHead is Scrub for the beginning of a longer text, which may end within a
+// secret.
+func (s Scrubber) ScrubHead(text string) string {
+	tail := strings.TrimRight(text, "\uFFFD") // half a character
+	begun := 0
+	for _, secret := range s.secrets {
+		n := len(secret) - 1
+		for n > begun && !strings.HasSuffix(tail, secret[:n]) {
+			n--
+		}
+		begun = max(begun, n)
+	}
+	if begun < minSecret {
+		return s.Scrub(text)
+	}
+	return s.Scrub(tail[:len(tail)-begun]) + hidden
+}
 
 // Error returns err with a text without the secrets. What it wraps stays, for
 // decisions only.

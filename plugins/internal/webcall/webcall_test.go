@@ -83,6 +83,15 @@ func TestScrubber(t *testing.T) {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
+	heads := map[string]string{
+		"of passw": "of passw", "of passwo": "of [hidden]", "of password": "of [hidden]", "of password1": "of [hidden]",
+		"GET /services/T012\uFFFD": "GET [hidden]", "as it is": "as it is",
+	}
+	for text, want := range heads {
+		if got := s.ScrubHead(text); got != want {
+			t.Errorf("the head %q became %q, want %q", text, got, want)
+		}
+	}
 	if got := NewScrubber().Scrub("as it is"); got != "as it is" {
 		t.Errorf("no secrets: %q", got)
 	}

@@ -33,7 +33,7 @@ func (c *caller) newJob(cfg settings, _ pluginapi.Env) (pluginapi.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	tlsConfig, err := cfg.TLS.config()
+	tlsConfig, err := cfg.TLS.Config()
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type settings struct {
 	Async           bool               `json:"async" doc:"The service answers at once and reports the end of the work later, by POST to the URL in the header X-Ax-Callback-Url."`
 	BasicAuth       *basicAuth         `json:"basic_auth" doc:"User and password for HTTP basic authentication."`
 	BearerToken     string             `json:"bearer_token" ax:"secret" doc:"Token for the header Authorization: Bearer."`
-	TLS             tlsSettings        `json:"tls" doc:"Trust and identity for https."`
+	TLS             webcall.TLS        `json:"tls" doc:"Trust and identity for https."`
 }
 
 type basicAuth struct {

@@ -41,7 +41,7 @@ type sender struct {
 }
 
 // newNotifier is the builder of the component.
-func (s *sender) newNotifier(cfg settings, _ pluginapi.Env) (pluginapi.Notifier, error) {
+func (s *sender) newNotifier(cfg settings, env pluginapi.Env) (pluginapi.Notifier, error) {
 	target, err := cfg.check()
 	if err != nil {
 		return nil, err
@@ -49,6 +49,13 @@ func (s *sender) newNotifier(cfg settings, _ pluginapi.Env) (pluginapi.Notifier,
 	receiver, err := s.newReceiver(&cfg)
 	if err != nil {
 		return nil, err
+	}
+	transport, err := s.transportFor(&cfg.TLS)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.TLS.InsecureSkipVerify {
+		env.Log.Warn("the certificate of the receiver is not checked: anybody on the way can read the messages", "receiver", webcall.Origin(target))
 	}
 	secrets := append(webcall.CredentialsIn(target), webcall.SegmentsOf(target)...)
 	secrets = append(secrets, cfg.Secret)
@@ -58,10 +65,20 @@ func (s *sender) newNotifier(cfg settings, _ pluginapi.Env) (pluginapi.Notifier,
 	return &notifier{
 		sender: s, cfg: cfg, url: target, receiver: receiver, pace: s.paces[cfg.Preset].Of(cfg.URL),
 		client: webcall.Client{
-			HTTP:     &http.Client{Transport: s.transport, CheckRedirect: webcall.NoRedirects},
+			HTTP:     &http.Client{Transport: transport, CheckRedirect: webcall.NoRedirects},
 			Scrubber: webcall.NewScrubber(secrets...), Timeout: cfg.Timeout.Std(), MaxAnswer: maxAnswer,
 		},
 	}, nil
+}
+
+// transportFor returns the transport that all share unless the settings of TLS
+// need one of their own.
+func (s *sender) transportFor(settings *webcall.TLS) (http.RoundTripper, error) {
+	config, err := settings.Config()
+	if err != nil || config == nil {
+		return s.transport, err
+	}
+	return webcall.NewTransport(config), nil
 }
 
 // notifier sends messages to one URL.

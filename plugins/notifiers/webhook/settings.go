@@ -22,6 +22,7 @@ type settings struct {
 	Preset      string             `json:"preset" ax:"enum=wecom|feishu|teams|pagerduty" doc:"Makes the body as a robot of WeCom, a bot of Feishu or Lark, a workflow of Microsoft Teams or the events API of PagerDuty wants it, keeps its limits and understands its answers. It takes the place of template."`
 	Lang        string             `json:"lang" ax:"enum=en|zh,default=en" doc:"With preset: language of the message, English or Chinese."`
 	Timeout     pluginapi.Duration `json:"timeout" ax:"default=10s,min=1ms,max=5m" doc:"For one request."`
+	TLS         webcall.TLS        `json:"tls" doc:"Trust and identity for https."`
 	Secret      string             `json:"secret" ax:"secret" doc:"Key that signs requests: X-Ax-Signature is sha256= and the hex HMAC-SHA256 of the value of X-Ax-Timestamp, a full stop and the body. With preset feishu: the key of the bot, if its security setting is the signature. With preset pagerduty: the integration key, which is required."`
 }
 

@@ -1,4 +1,4 @@
-package main
+package webcall
 
 import (
 	"crypto/tls"
@@ -8,16 +8,18 @@ import (
 	"os"
 )
 
-type tlsSettings struct {
+// TLS is whom to trust and who to be, as settings of plugins.
+type TLS struct {
 	CAFile             string `json:"ca_file" doc:"PEM file with the authorities to trust, instead of the system's."`
 	CertFile           string `json:"cert_file" doc:"PEM file with the certificate to present; needs key_file."`
 	KeyFile            string `json:"key_file" doc:"PEM file with the key of cert_file."`
 	InsecureSkipVerify bool   `json:"insecure_skip_verify" doc:"Trust any certificate. Anybody on the way can then read and change everything: for tests only."`
 }
 
-// config returns nil if nothing is set.
-func (s *tlsSettings) config() (*tls.Config, error) {
-	if *s == (tlsSettings{}) {
+// Config reads the files and returns nil if nothing is set. Errors begin with
+// the key, on the understanding that it is below tls.
+func (s *TLS) Config() (*tls.Config, error) {
+	if *s == (TLS{}) {
 		return nil, nil
 	}
 	config := &tls.Config{InsecureSkipVerify: s.InsecureSkipVerify} // #nosec G402: asked for by name
