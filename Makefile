@@ -53,8 +53,9 @@ test-deps:
 test: test-deps ## install what the tests need, then run them all
 	@failed=; \
 	part() { (cd "$$1" && shift && "$$@") || failed="$$failed $$1"; }; \
-	echo "$(GO) test, all but host/e2e"; part . $(GO) test $$($(GO) list ./... | grep -v '/e2e$$'); \
+	echo "$(GO) test, all but host/e2e and host/chaos"; part . $(GO) test $$($(GO) list ./... | grep -Ev '/host/(e2e|chaos)$$'); \
 	echo "$(GO) test ./host/e2e"; part host/e2e $(GO) test .; \
+	echo "$(GO) test ./host/chaos"; part host/chaos $(GO) test .; \
 	for dir in $(EXAMPLES); do echo "$(GO) test in $$dir"; part $$dir $(GO) test ./...; done; \
 	if [ -n "$$failed" ]; then echo "tests failed in:$$failed" >&2; exit 1; fi
 
@@ -103,6 +104,16 @@ bench: ## run the benchmarks, and measure a whole host
 .PHONY: bench-cron
 bench-cron: ## compare cron with other libraries, for docs/benchmarks.md
 	$(GO) -C bench/cron run . -rounds 21
+
+CHAOS_HOSTS   ?= 5
+CHAOS_SECONDS ?= 900
+CHAOS_SEED    ?= 0
+CHAOS_KEEP    ?= $(BIN)/chaos-failed
+
+.PHONY: chaos
+chaos: ## run hosts under faults: CHAOS_HOSTS=5 CHAOS_SECONDS=900 CHAOS_SEED=0 (a new one)
+	@$(BUILD) -o $(BIN)/chaos ./host/chaos
+	@$(BIN)/chaos -hosts $(CHAOS_HOSTS) -seconds $(CHAOS_SECONDS) -seed $(CHAOS_SEED) -keep $(CHAOS_KEEP)
 
 .PHONY: nightly
 nightly: ## kill a host fifty times, compare cron with its reference a million times, and fuzz

@@ -61,7 +61,8 @@ func layers() []layer {
 			name: "test kit", packages: []string{"host/internal/store/mysqltest", "host/internal/store/storetest", "host/internal/api/apitest"},
 			may: []string{"L0", "L2", "preview", "L4", "author"},
 		},
-		// Measurements run the program from outside.
+		// This runs the program from outside, and so do measurements.
+		{name: "chaos", packages: []string{"host/chaos", "host/chaos/internal/*"}, may: []string{"L0", "author", "test kit", "chaos"}},
 		{name: "bench", packages: []string{"bench/*", "bench/internal/*"}, may: []string{"author", "serve", "bench"}},
 	}
 }
@@ -70,7 +71,7 @@ func layers() []layer {
 // layer do.
 func timelessToo() []string {
 	return []string{
-		"pluginapi/cron", "pluginapi/calendar", "host/internal/trigger",
+		"pluginapi/cron", "pluginapi/calendar", "host/internal/trigger", "host/chaos/internal/verdict",
 		"plugins/triggers/lastweekday", "plugins/triggers/random", "plugins/triggers/workday",
 	}
 }
