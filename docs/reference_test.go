@@ -79,7 +79,7 @@ func TestGeneratedConfiguration(t *testing.T) {
 	r.table("The main file", root)
 	fmt.Fprintf(&r.out, "### Defaults of tasks\n\nThese keys of a task: `%s`.\n\n", strings.Join(root.Defs["defaults"].Properties.keys, "`, `"))
 	for _, part := range []struct{ title, def string }{
-		{"A task", "task"}, {"A component", "component"},
+		{"A task", "task"}, {"A component", "component"}, {"A notifier", "notifier"},
 		{"A calendar", "calendar"}, {"A day of a calendar", "day"}, {"The policy of a plugin", "policy"},
 	} {
 		r.table(part.title, root.Defs[part.def])
@@ -165,7 +165,7 @@ func (r *reference) resolve(p property) property {
 		switch name {
 		case "duration", "instant":
 			p.Type = name
-		case "defaults", "component", "task", "calendar", "day":
+		case "defaults", "component", "notifier", "task", "calendar", "day":
 			p.Type = "see below"
 		default:
 			p.Properties, p.Required, p.Items = def.Properties, def.Required, def.Items

@@ -4,10 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/axsched/ax/host/internal/alert"
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/pluginhost"
+	"github.com/axsched/ax/host/internal/store"
 	"github.com/axsched/ax/pluginapi"
 )
 
@@ -20,10 +24,52 @@ var logNotifierSchema = json.RawMessage(`{"type":"object","additionalProperties"
 
 func (h *Host) openAlerts() {
 	cfg := h.live.Load().cfg
+	h.setAlertSettings(cfg)
 	h.alerts = alert.New(alert.Config{
-		App: cfg.App, Node: cfg.Node, IDs: h.ids, Store: h.store, Log: h.log.Named("alert"),
-		Failures: h.failures, Redact: h.redactor.String, Notify: h.notify,
+		App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation, Sole: !cfg.Store.Shared(),
+		IDs: h.ids, Store: h.store, Log: h.log.Named("alert"),
+		Settings: h.alertSettings.Load, Task: h.taskNamed, Redact: h.redactor.String, Notify: h.notify,
+		Nodes: func(ctx context.Context) ([]ax.Node, error) {
+			nodes, _, err := h.store.Nodes(ctx, cfg.App)
+			return nodes, err
+		},
 	})
+	h.writer.journal = h.alerts.Journal
+}
+
+// taskNamed returns the definition of a task in force, nil if there is none.
+func (h *Host) taskNamed(name string) *ax.Task {
+	entry := h.live.Load().entries[name]
+	if entry == nil {
+		return nil
+	}
+	return &entry.Row.Task
+}
+
+// setAlertSettings puts in force what a configuration says about notifications.
+func (h *Host) setAlertSettings(cfg *config.Config) {
+	a := &cfg.Alerts
+	settings := &alert.Settings{
+		Window: a.Window, Gather: a.Gather, MergeFrom: a.MergeFrom, Expire: a.Expire, To: a.To, OverdueAfter: a.OverdueAfter,
+		Heartbeat: alert.Heartbeat{URL: a.Heartbeat.URL, Every: a.Heartbeat.Every},
+		WatchRuns: slices.ContainsFunc(cfg.Tasks, func(t ax.Task) bool { return t.WarnAfter > 0 || t.StartDeadline > 0 }),
+		Receivers: make(map[string]*alert.Receiver, len(cfg.Receivers)),
+	}
+	for name, r := range cfg.Receivers {
+		receiver := &alert.Receiver{Language: r.Language, Zone: r.Zone(), PerMinute: r.PerMinute}
+		if len(r.Quiet) > 0 {
+			receiver.Quiet = &alert.Quiet{Zone: r.Zone(), Hours: r.Quiet, Calendars: cfg.Calendars}
+		}
+		// The templates were checked when they were read.
+		if r.Title != "" {
+			receiver.Title, _ = alert.ParseTemplate(r.Title)
+		}
+		if r.Text != "" {
+			receiver.Text, _ = alert.ParseTemplate(r.Text)
+		}
+		settings.Receivers[name] = receiver
+	}
+	h.alertSettings.Store(settings)
 }
 
 // startAlerts goes on with what an earlier life of the host left to be told.
@@ -37,18 +83,6 @@ func (h *Host) startAlerts(ctx context.Context) error {
 		h.alerts.Stop(ctx)
 	})
 	return nil
-}
-
-// failures returns how often tasks had failed in a row when their rows were read
-// at the start; those that had not are left out.
-func (h *Host) failures(context.Context) (map[ax.TaskID]int, error) {
-	counts := map[ax.TaskID]int{}
-	for _, entry := range h.live.Load().entries {
-		if entry.Row.Failures > 0 {
-			counts[entry.Row.ID] = entry.Row.Failures
-		}
-	}
-	return counts, nil
 }
 
 // notify hands a message to a notifier of the configuration. Secrets that were
@@ -78,4 +112,30 @@ func (h *Host) logMessage(name string, msg pluginapi.Message) {
 		write = h.log.Warn
 	}
 	write(msg.Title, "notifier", name, "alert_id", msg.ID, "task", msg.Task, "event", msg.Event, "count", msg.Count, "text", msg.Text)
+}
+
+// rescueStore reads from the store and writes as everybody else does.
+type rescueStore struct {
+	*store.Store
+	writer submitter
+}
+
+func (s rescueStore) Submit(c ax.Change) { s.writer.Submit(c) }
+
+// tellPlugins tells of plugins that are out of order for good, and of those that
+// work again.
+func (h *Host) tellPlugins(now time.Time) {
+	node := h.live.Load().cfg.Node
+	for _, p := range h.plugins.Plugins() {
+		ev := ax.AlertEvent{Subject: "plugin " + p.Name + " on " + node, At: now, Node: node}
+		switch p.State {
+		case pluginhost.StateQuarantined:
+			ev.Event, ev.Detail = alert.PluginDown, p.Reason
+		case pluginhost.StateReady:
+			ev.Event = alert.Works
+		default:
+			continue
+		}
+		h.alerts.Report(ev)
+	}
 }

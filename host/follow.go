@@ -13,11 +13,13 @@ type submitter interface {
 	SubmitAll([]ax.Change)
 }
 
-// tap stands before the writer and signals those who follow an instance when
-// something of it was written. It costs an atomic load while nobody does.
+// tap stands before the writer. It adds to changes what people may have to be
+// told of, and signals those who follow an instance when something of it was
+// written, which costs an atomic load while nobody does.
 type tap struct {
-	writer submitter
-	active atomic.Int32
+	writer  submitter
+	journal func(ax.Change) ax.Change // nil: nothing is added
+	active  atomic.Int32
 
 	mu        sync.Mutex
 	followers map[ax.InstanceID]map[chan struct{}]struct{}
@@ -37,6 +39,9 @@ func (t *tap) SubmitAll(changes []ax.Change) {
 }
 
 func (t *tap) watch(c ax.Change) ax.Change {
+	if t.journal != nil {
+		c = t.journal(c)
+	}
 	if t.active.Load() == 0 {
 		return c
 	}

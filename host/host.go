@@ -63,10 +63,12 @@ type Host struct {
 	metrics  *metrics.Metrics
 	listen   *listeners
 	alerts   *alert.Manager
-	runs     runLog
-	server   *http.Server
-	listener net.Listener
-	ids      *ax.IDs
+	// alertSettings are those in force.
+	alertSettings atomic.Pointer[alert.Settings]
+	runs          runLog
+	server        *http.Server
+	listener      net.Listener
+	ids           *ax.IDs
 
 	live     atomic.Pointer[live]
 	ready    atomic.Pointer[readiness]

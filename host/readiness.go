@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/pluginhost"
@@ -91,6 +92,7 @@ func (h *Host) followPlugins() {
 		select {
 		case <-h.changed:
 			h.refreshReadiness()
+			h.tellPlugins(time.Now())
 			h.engine.Recheck()
 		case <-h.quit:
 			return

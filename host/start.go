@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/axsched/ax/host/internal/alert"
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/cluster"
@@ -38,6 +39,10 @@ func loadConfig(path string) (*config.Config, error) {
 			return faults
 		},
 		CheckTemplate: params.CheckString,
+		CheckMessage: func(text string) error {
+			_, err := alert.ParseTemplate(text)
+			return err
+		},
 	})
 	if err != nil {
 		return cfg, err
@@ -71,7 +76,7 @@ func (h *Host) startEngine(ctx context.Context) error {
 		tasks[cfg.Tasks[i].ID] = &cfg.Tasks[i]
 	}
 	left, err := rescue.Run(ctx, rescue.Config{
-		App: cfg.App, Store: h.store, IDs: h.ids, Log: h.log.Named("rescue"),
+		App: cfg.App, Store: rescueStore{h.store, h.writer}, IDs: h.ids, Log: h.log.Named("rescue"),
 		Task: func(id ax.TaskID) *ax.Task { return tasks[id] },
 		// The data directory is locked and the database is in it: every other
 		// incarnation is a former life of this host.

@@ -190,6 +190,7 @@ func (h *Host) setLive(cfg *config.Config, entries []engine.Entry) {
 		l.entries[entries[i].Row.Name] = &entries[i]
 	}
 	h.live.Store(l)
+	h.setAlertSettings(cfg)
 }
 
 // triggers makes plugin triggers for package trigger.

@@ -191,9 +191,10 @@ type Message struct {
 	App  string `json:"app"`
 	Node string `json:"node"`
 	Task string `json:"task"`
-	// Event is failed, timeout, lost, missed, skipped, parked, recovered or
-	// test; or calendar, if the lists of holidays of a calendar end: Task then
-	// is the word calendar and its name.
+	// Event is failed, attempt, timeout, lost, missed, skipped, slow, late, overdue,
+	// parked, recovered or test. Or it is about something else, which Task then
+	// names with a word before it: calendar, if its lists of holidays end; plugin,
+	// if one is down; node, if a host has died.
 	Event    string `json:"event"`
 	Severity string `json:"severity"` // info, warning or error
 	Title    string `json:"title"`
@@ -206,6 +207,9 @@ type Message struct {
 	// LastError is a digest of the newest error.
 	LastError  string `json:"last_error,omitempty"`
 	InstanceID string `json:"instance_id,omitempty"`
+	// Tasks are the tasks of a message about several that say the same; Task is
+	// empty then. There may be more than are listed.
+	Tasks []string `json:"tasks,omitempty"`
 	// Zone is the IANA name of the task's zone, for showing First and Last.
 	Zone string `json:"zone,omitempty"`
 	// Receipt is the one that the notifier returned last about this task, see

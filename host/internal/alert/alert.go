@@ -1,16 +1,22 @@
 // Package alert tells people about their tasks in few messages. Of each task a
 // notifier gets one message at once, and then at most one in any window of ten
-// minutes with all that was gathered meanwhile, across restarts of the host.
+// minutes with all that was gathered meanwhile, across hosts and restarts. What
+// several tasks say alike within moments is one message.
 //
-// The rows of ax_alert are the outbox and the memory of what went out when: a
-// message is written before it is sent, and keeps its ID until it has arrived
-// or is given up. A notifier that hangs or refuses holds up only itself.
+// What happens is written to ax_alert_event in the transaction of the change
+// that it belongs to (Journal). One host at a time, the holder of a lease, takes
+// these rows into the messages of ax_alert, which is the outbox and the memory
+// of what went out when, and sends those that are due. A message is fixed before
+// it is sent, and keeps its ID until it has arrived or is given up. A notifier
+// that hangs or refuses holds up only itself.
 package alert
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"text/template"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -20,124 +26,127 @@ import (
 )
 
 const (
-	defaultWindow = 10 * time.Minute
-	// loadLimit bounds how many rows Start reads of each sort.
-	loadLimit = 100_000
+	// leaseTTL is how long the others wait for a host that says nothing.
+	leaseTTL = 15 * time.Second
+	// leaseCheck and soleCheck are how often a host says something, soleCheck one
+	// that shares the database with nobody.
+	leaseCheck = 5 * time.Second
+	soleCheck  = time.Minute
 	// stopGrace bounds the last write of Stop, and how long it waits for
 	// deliveries that it has cut off.
 	stopGrace = 2 * time.Second
 )
 
-// Store keeps the notifications.
-type Store interface {
-	// SaveAlerts writes all rows or none, replacing those with the same ID.
-	SaveAlerts(ctx context.Context, rows ...ax.AlertRow) error
-	Alerts(ctx context.Context, f ax.AlertFilter) ([]ax.AlertRow, error)
-	// Submit writes counts of failures.
-	Submit(ax.Change)
-}
-
 // Config of a Manager.
 type Config struct {
-	App, Node string
-	// Window is the time within which a notifier gets at most one message about
-	// a task; 0 means ten minutes.
-	Window time.Duration
-	IDs    *ax.IDs
-	Store  Store
-	Log    hclog.Logger
-	// Failures returns how often the tasks have failed in a row so far; nil
-	// stands for none.
-	Failures func(ctx context.Context) (map[ax.TaskID]int, error)
+	App, Node, Incarnation string
+	// Sole: no other host shares the database, so who holds the lease is dead.
+	Sole  bool
+	IDs   *ax.IDs
+	Store Store
+	Log   hclog.Logger
+	// Settings returns those in force.
+	Settings func() *Settings
+	// Task finds the definition of a task by its name, nil if it is gone. The
+	// definition is not changed afterwards.
+	Task func(name string) *ax.Task
 	// Redact takes secrets out of a text; nil leaves texts as they are.
 	Redact func(string) string
 	// Notify hands a message to a notifier, called by its name in the
 	// configuration. It must return when ctx ends. It is called for one message
 	// of a notifier at a time. An error that pluginapi.IsPermanent knows gives
-	// the message up; any other one has it sent again later.
+	// the message up; any other one has it sent again later, not before the wait
+	// that pluginapi.RetryAfter gave it.
 	Notify func(ctx context.Context, notifier string, msg pluginapi.Message) error
+	// Overdue is called, on every host, with tasks whose due time has no record
+	// although it should, so that a host which is well can take them over. nil
+	// for nothing.
+	Overdue func(ctx context.Context, tasks []ax.OverdueTask)
+	// Nodes returns the hosts of the app whether they live or not; nil for no
+	// watch over them.
+	Nodes func(ctx context.Context) ([]ax.Node, error)
+}
+
+// Settings are what is configured about notifications.
+type Settings struct {
+	// Window is the time within which a notifier gets at most one message about
+	// a task, Gather how long the first one waits for others like it.
+	Window, Gather time.Duration
+	// MergeFrom is how many tasks must say the same for one message; 0 = never.
+	MergeFrom int
+	// Expire is how long a message is tried.
+	Expire time.Duration
+	// To hears of plugins and hosts.
+	To []string
+	// OverdueAfter is how long a due time may be without a record; 0 = no watch.
+	OverdueAfter time.Duration
+	Heartbeat    Heartbeat
+	// WatchRuns: some task has a WarnAfter or a StartDeadline.
+	WatchRuns bool
+	// Receivers are the notifiers by their names.
+	Receivers map[string]*Receiver
+}
+
+// Receiver is how a notifier wants its messages.
+type Receiver struct {
+	Language string // English or Chinese
+	// Title and Text are templates of View; nil for those of the language.
+	Title, Text *template.Template
+	// Zone of the times in messages; nil for that of the task.
+	Zone *time.Location
+	// Quiet is when it wants none; nil for never.
+	Quiet *Quiet
+	// PerMinute bounds how many it gets; 0 for no limit.
+	PerMinute int
 }
 
 // Manager gathers events and sends messages. Make one with New.
 type Manager struct {
 	cfg    Config
-	ctx    context.Context // of deliveries
+	ctx    context.Context // of deliveries and watches
 	cancel context.CancelCauseFunc
 	wake   chan struct{} // there is something to do
 	quit   chan struct{}
-	done   chan struct{} // the loop has ended
+	loops  sync.WaitGroup
 
 	// Owned by the loop, and after it by Stop.
-	savedAt   time.Time
-	savePause time.Duration // 0 unless the newest write failed
-	zones     map[string]*time.Location
+	keeper keeper
 
-	mu   sync.Mutex // guards what follows; never held during I/O
-	book *book
-	busy map[string]bool // notifiers with a delivery under way
+	mu      sync.Mutex              // guards what follows; never held during I/O
+	fresh   bool                    // there are rows to gather
+	failing map[ax.TaskID]time.Time // when each task failed here the last time
+	loose   map[looseKey]*ax.AlertEvent
+	busy    map[string]bool // notifiers with a delivery under way
+	results []result
+	figures figures
+	holder  bool // this host holds the lease
 }
 
 // New returns a Manager that sends nothing yet.
 func New(cfg Config) *Manager {
-	if cfg.Window == 0 {
-		cfg.Window = defaultWindow
-	}
 	if cfg.Redact == nil {
 		cfg.Redact = func(s string) string { return s }
 	}
 	m := &Manager{
-		cfg: cfg, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
-		book: newBook(cfg.Window, cfg.IDs), busy: map[string]bool{},
-		zones: map[string]*time.Location{},
+		cfg: cfg, wake: make(chan struct{}, 1), quit: make(chan struct{}),
+		failing: map[ax.TaskID]time.Time{}, loose: map[looseKey]*ax.AlertEvent{}, busy: map[string]bool{},
+		keeper: newKeeper(),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	return m
 }
 
-// Start reads what an earlier life left: messages that have not arrived, and
-// when the others went out. Then it begins to send.
+// Start goes on with what an earlier life, or another host, left to be told, and
+// begins to send.
 func (m *Manager) Start(ctx context.Context) error {
-	now := time.Now()
-	for _, f := range []ax.AlertFilter{
-		{States: []ax.AlertState{ax.AlertSent, ax.AlertGivenUp}, EndsAfter: now.Add(-m.cfg.Window)},
-		{States: []ax.AlertState{ax.AlertOpen, ax.AlertFailed}},
-	} {
-		f.App, f.Limit = m.cfg.App, loadLimit
-		rows, err := m.cfg.Store.Alerts(ctx, f)
-		if err != nil {
-			return fmt.Errorf("load alerts: %w", err)
-		}
-		if len(rows) == loadLimit {
-			m.cfg.Log.Error("there are too many alerts, the oldest ones wait for the next start", "loaded", loadLimit)
-		}
-		for _, err := range m.book.load(rows, now) {
-			m.cfg.Log.Error("an alert of an earlier life is left out", "error", err)
-		}
+	if err := m.learnFailing(ctx); err != nil {
+		return fmt.Errorf("load how tasks fare: %w", err)
 	}
-	if m.cfg.Failures != nil {
-		counts, err := m.cfg.Failures(ctx)
-		if err != nil {
-			return fmt.Errorf("load failures in a row: %w", err)
-		}
-		m.book.seed(counts)
-	}
-	go m.run()
+	m.fresh = true
+	m.loops.Go(m.run)
+	m.loops.Go(m.watch)
+	m.loops.Go(m.beat)
 	return nil
-}
-
-// Observe takes notice of what happened. It does no I/O and keeps at most two
-// messages for each task and notifier, however much happens.
-func (m *Manager) Observe(h ax.Happening) {
-	ev, ok := eventOf(h, m.cfg.Redact)
-	if !ok {
-		return
-	}
-	m.mu.Lock()
-	changed := m.book.observe(h.Task, ev, time.Now())
-	m.mu.Unlock()
-	if changed {
-		m.poke()
-	}
 }
 
 func (m *Manager) poke() {
@@ -147,21 +156,21 @@ func (m *Manager) poke() {
 	}
 }
 
-// run is the loop. It alone writes rows and starts deliveries.
+// run is the loop. It alone writes messages and starts deliveries.
 func (m *Manager) run() {
-	defer close(m.done)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		next, err := m.runOnce(context.Background(), time.Now())
 		if err != nil {
-			m.cfg.Log.Error("cannot keep alerts, will try again", "in", m.savePause, "error", err)
+			m.cfg.Log.Error("cannot keep alerts, will try again", "in", time.Until(next).Round(time.Millisecond), "error", err)
 		}
-		if timer.Stop(); !next.IsZero() {
-			timer.Reset(time.Until(next))
-		}
+		timer.Reset(max(time.Until(next), 0))
 		select {
 		case <-m.wake:
+			if err != nil { // the database has a rest even if there is more to do
+				m.rest(next)
+			}
 		case <-timer.C:
 		case <-m.quit:
 			return
@@ -169,51 +178,89 @@ func (m *Manager) run() {
 	}
 }
 
-// runOnce writes what has changed and starts the deliveries that are due. next
-// is when there will be more to do if nothing happens until then, zero for
-// never. After an error nothing that changed is sent.
-func (m *Manager) runOnce(ctx context.Context, now time.Time) (next time.Time, err error) {
-	m.mu.Lock()
-	m.book.release(now)
-	m.mu.Unlock()
-	again, err := m.save(ctx, now)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.deliverDue(now)
-	return earlier(again, m.book.next(now)), err
-}
-
-// earlier returns the first of two times, where zero is never.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
-		return b
+// rest waits until a time, or the end.
+func (m *Manager) rest(until time.Time) {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-m.quit:
 	}
-	return a
 }
 
-// Stop writes what was gathered and delivers what is due. When ctx ends it cuts
-// deliveries off; their messages are sent by the next life. What is observed
-// from now on is lost. Call it once, after a Start that brought no error.
+// runOnce does all there is to do. next is when there will be more if nothing
+// happens until then.
+func (m *Manager) runOnce(ctx context.Context, now time.Time) (next time.Time, err error) {
+	k := &m.keeper
+	next, err = m.turn(ctx, now)
+	switch {
+	case errors.Is(err, ax.ErrLeaseLost):
+		m.cfg.Log.Info("another host sends the alerts from now on")
+		k.lose()
+		m.setHolder(false)
+		return now.Add(leaseCheck), nil
+	case errors.Is(err, ax.ErrMoved): // a person was faster: look again
+		return now.Add(gatherPause), nil
+	case err != nil:
+		k.pause = min(max(2*k.pause, firstPause), lastPause)
+		return now.Add(k.pause), err
+	}
+	k.pause = 0
+	return next, nil
+}
+
+func (m *Manager) turn(ctx context.Context, now time.Time) (next time.Time, err error) {
+	m.flushLoose()
+	held, err := m.hold(ctx, now)
+	if err != nil || !held {
+		return now.Add(leaseCheck), err
+	}
+	if err := m.settle(ctx, now); err != nil {
+		return now, err
+	}
+	again, err := m.gather(ctx, now)
+	if err != nil {
+		return now, err
+	}
+	due, err := m.send(ctx, now)
+	if err != nil {
+		return now, err
+	}
+	return earlier(earlier(again, due), now.Add(m.lookEvery())), nil
+}
+
+// Stop gathers what has happened and delivers what is due. When ctx ends it cuts
+// deliveries off; their messages are sent by the next life or another host. Call
+// it once, after a Start that brought no error.
 func (m *Manager) Stop(ctx context.Context) {
 	close(m.quit)
-	<-m.done
+	m.loops.Wait()
 	m.finish(ctx)
 	m.cancel(errStopped)
 	cut, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 	defer cancel()
 	m.awaitDeliveries(cut)
-	if err := m.saveAll(cut); err != nil {
-		m.cfg.Log.Error("cannot keep alerts: what was gathered last is lost", "error", err)
+	if !m.keeper.held {
+		return
+	}
+	err := m.settle(cut, time.Now())
+	if err == nil {
+		err = m.cfg.Store.LeaveAlertLease(cut, m.keeper.lease)
+	}
+	if err != nil {
+		m.cfg.Log.Error("cannot leave the alerts in good order: the next life, or another host, goes on with them", "error", err)
 	}
 }
 
-// finish writes everything, and waits until all that is due was tried once.
+// finish gathers everything, and waits until all that is due was tried once.
 func (m *Manager) finish(ctx context.Context) {
-	if err := m.saveAll(ctx); err != nil {
-		return // Stop tries once more, and says so
-	}
+	m.mu.Lock()
+	m.fresh = true
+	m.mu.Unlock()
+	m.keeper.stopping, m.keeper.gatherAt = true, time.Time{}
 	for {
-		if _, err := m.runOnce(ctx, time.Now()); err != nil || !m.delivering() {
+		_, err := m.turn(ctx, time.Now())
+		if err != nil || !m.delivering() && !m.more() {
 			return
 		}
 		select {

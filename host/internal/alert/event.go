@@ -2,7 +2,6 @@ package alert
 
 import (
 	"strings"
-	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
 )
@@ -10,71 +9,40 @@ import (
 // Names of events, as Notify.On has them.
 const (
 	failed    = "failed"
+	attempt   = "attempt"
 	timeout   = "timeout"
 	lost      = "lost"
 	missed    = "missed"
 	skipped   = "skipped"
+	slow      = "slow"
+	late      = "late"
+	overdue   = "overdue"
 	parked    = "parked"
 	recovered = "recovered"
-	// calendarEnds is about a calendar in the place of a task.
-	calendarEnds = "calendar"
+)
+
+// Names of events about subjects that are no tasks.
+const (
+	// PluginDown ends with a Works.
+	PluginDown = "plugin"
+	// NodeLost is about a host that died.
+	NodeLost = "node"
+	// calendarEnds is about a calendar.
+	calendarEnds = string(ax.CalendarEnds)
 )
 
 // Names of what is no event for people but bears on others.
 const (
 	succeeded = "succeeded"
-	unparked  = "unparked"
+	unparked  = string(ax.TaskUnparked)
+	// Works says that what was down works again.
+	Works = succeeded
 )
 
-// event is something that happened to a task.
-type event struct {
-	name string
-	at   time.Time
-	// text is the error or the reason, fit for people.
-	text string
-	run  run
+// isFailure tells what begins or prolongs a row of failures.
+func isFailure(name string) bool {
+	return name == failed || name == timeout || name == lost || name == PluginDown
 }
-
-// run is the attempt that an event is about, as far as there is one.
-type run struct {
-	Instance string `json:"instance,omitempty"`
-	Attempt  int    `json:"attempt,omitempty"`
-	Node     string `json:"node,omitempty"`
-}
-
-// eventOf tells what a happening means; false: nothing to anybody. An attempt
-// that will be made again is nothing yet, and one that a person ended is neither
-// failure nor success.
-func eventOf(h ax.Happening, redact func(string) string) (event, bool) {
-	ev := event{at: h.At, text: h.Text}
-	switch h.What {
-	case ax.AttemptEnded:
-		status := h.Outcome.Status
-		switch {
-		case h.WillRetry:
-			return ev, false
-		case status == ax.StatusSuccess:
-			ev.name = succeeded
-		case status.Failure():
-			ev.name, ev.text = strings.ToLower(string(status)), h.Outcome.Error
-		default:
-			return ev, false
-		}
-	case ax.DueMissed, ax.DueSkipped, ax.TaskParked, ax.TaskUnparked, ax.CalendarEnds:
-		ev.name = string(h.What)
-	default:
-		return ev, false
-	}
-	ev.text = digest(redact(ev.text))
-	if h.Instance.ID != 0 {
-		ev.run = run{Instance: h.Instance.ID.String(), Attempt: h.Instance.Attempt, Node: h.Instance.Node}
-	}
-	return ev, true
-}
-
-func (ev *event) failure() bool { return isFailure(ev.name) }
-
-func isFailure(name string) bool { return name == failed || name == timeout || name == lost }
 
 // isState reports whether an event says how the task fares from then on; the
 // others are incidents.
@@ -84,8 +52,30 @@ func severity(name string) string {
 	switch name {
 	case recovered:
 		return "info"
-	case missed, skipped, calendarEnds:
+	case attempt, missed, skipped, slow, late, calendarEnds:
 		return "warning"
 	}
 	return "error"
+}
+
+// failureOf names the failure that a final status is; empty for none.
+func failureOf(status ax.Status) string {
+	if status.Failure() {
+		return strings.ToLower(string(status))
+	}
+	return ""
+}
+
+// run is the attempt that an event is about, as far as there is one.
+type run struct {
+	Instance string `json:"instance,omitempty"`
+	Attempt  int    `json:"attempt,omitempty"`
+	Node     string `json:"node,omitempty"`
+}
+
+func runOf(ev *ax.AlertEvent) run {
+	if ev.Instance == 0 {
+		return run{}
+	}
+	return run{Instance: ev.Instance.String(), Attempt: ev.Attempt, Node: ev.Node}
 }

@@ -3,6 +3,8 @@ package alert_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -29,13 +31,16 @@ const window = 10 * time.Minute
 
 // world is a Manager with a real store and notifiers that are functions.
 type world struct {
-	t       *testing.T
-	path    string
-	store   *flakyStore
-	manager *alert.Manager
-	tasks   map[string]*ax.Task
-	run     ax.InstanceID // the newest one
-	log     syncBuffer
+	t        *testing.T
+	path     string
+	store    *flakyStore
+	manager  *alert.Manager
+	settings alert.Settings
+	tasks    map[string]*ax.Task
+	run      ax.InstanceID // the newest one
+	ids      *ax.IDs
+	nested   bool // something happens while the Manager works
+	log      syncBuffer
 
 	mu  sync.Mutex
 	got []delivery // what notifiers have taken
@@ -62,14 +67,14 @@ type flakyStore struct {
 	during func()
 }
 
-func (s *flakyStore) SaveAlerts(ctx context.Context, rows ...ax.AlertRow) error {
+func (s *flakyStore) WriteAlerts(ctx context.Context, b ax.AlertBatch) error {
 	if s.down.Load() {
 		return errors.New("the disk is full")
 	}
 	if s.during != nil {
 		s.during()
 	}
-	return s.Store.SaveAlerts(ctx, rows...)
+	return s.Store.WriteAlerts(ctx, b)
 }
 
 type syncBuffer struct {
@@ -95,12 +100,22 @@ func story(t *testing.T, f func(w *world)) {
 	path := filepath.Join(t.TempDir(), "ax.db")
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(start))
-		w := &world{t: t, path: path, tasks: map[string]*ax.Task{}, run: 1000}
+		w := newWorld(t, path)
 		f(w)
 		if w.manager != nil {
 			w.stop()
 		}
 	})
+}
+
+func newWorld(t *testing.T, path string) *world {
+	return &world{
+		t: t, path: path, tasks: map[string]*ax.Task{}, run: 1000, ids: ax.NewIDs(1),
+		settings: alert.Settings{
+			Window: window, Expire: 48 * time.Hour, OverdueAfter: time.Minute, To: []string{"ops"},
+			Receivers: map[string]*alert.Receiver{"ops": {}, "dev": {}, "hangs": {}},
+		},
+	}
 }
 
 // task makes a task that tells ops of everything, changed by the functions.
@@ -112,7 +127,7 @@ func (w *world) task(name string, change ...func(*ax.Task)) *ax.Task {
 		Misfire: ax.Misfire{Policy: ax.MisfireSkip, Threshold: time.Minute},
 		Notify: ax.Notify{
 			To: []string{"ops"}, After: 1,
-			On: []string{"failed", "timeout", "lost", "missed", "skipped", "parked", "recovered"},
+			On: []string{"failed", "timeout", "lost", "missed", "skipped", "slow", "late", "overdue", "parked", "recovered"},
 		},
 	}
 	for _, c := range change {
@@ -141,20 +156,12 @@ func (w *world) open() {
 	}
 	w.must(s.ApplyTasks(ctx, store.ApplyParams{App: "shop", Actor: "test", Now: time.Now(), Upsert: rows}))
 	w.manager = alert.New(alert.Config{
-		App: "shop", Node: "n1", IDs: ax.NewIDs(1), Store: w.store,
+		App: "shop", Node: "n1", Incarnation: "n1-" + time.Now().Format(time.RFC3339Nano), Sole: true, IDs: w.ids, Store: w.store,
 		Log:      hclog.New(&hclog.LoggerOptions{Output: &w.log, Level: hclog.Debug}),
-		Failures: w.failures, Notify: w.notify,
+		Settings: func() *alert.Settings { return &w.settings },
+		Task:     func(name string) *ax.Task { return w.tasks[name] }, Notify: w.notify,
 	})
 	w.must(w.manager.Start(ctx))
-}
-
-func (w *world) failures(ctx context.Context) (map[ax.TaskID]int, error) {
-	rows, err := w.store.Tasks(ctx, "shop")
-	counts := map[ax.TaskID]int{}
-	for _, row := range rows {
-		counts[row.ID] = row.Failures
-	}
-	return counts, err
 }
 
 func (w *world) notify(ctx context.Context, notifier string, msg pluginapi.Message) error {
@@ -220,11 +227,44 @@ func (w *world) ends(task *ax.Task, status ax.Status, text string) {
 func (w *world) attempt(task *ax.Task, status ax.Status, text string, again bool) {
 	w.run++
 	now := time.Now()
-	w.manager.Observe(ax.Happening{
-		What: ax.AttemptEnded, At: now, Task: task, WillRetry: again,
-		Instance: ax.Instance{ID: w.run, TaskID: task.ID, TaskName: task.Name, App: task.App, Status: status, Attempt: 1, Node: "n1"},
-		Outcome:  ax.Outcome{Status: status, Error: text, StartedAt: now.Add(-time.Second), EndedAt: now},
-	})
+	running := ax.Instance{
+		ID: w.run, TaskID: task.ID, TaskName: task.Name, App: task.App, Kind: ax.KindManual, Status: ax.StatusRunning,
+		ScheduledAt: now.Add(time.Duration(w.run) * time.Microsecond), CreatedAt: now, StartedAt: now, Attempt: 1, Node: "n1",
+	}
+	ended := running
+	ended.Status, ended.Error, ended.EndedAt = status, text, now
+	if again {
+		ended.Status, ended.RetryAt = ax.StatusRetrying, now.Add(time.Minute)
+	}
+	w.submit(ax.Change{Insert: []ax.Instance{running}})
+	w.submit(ax.Change{Move: &ax.Move{From: ax.StatusRunning, New: ended}})
+}
+
+// submit writes a change on the way that changes take, and waits for it.
+func (w *world) submit(c ax.Change) {
+	w.t.Helper()
+	done := make(chan error, 1)
+	c.Done = func(applied bool, err error) {
+		if err == nil && !applied {
+			err = errors.New("a change was not applied")
+		}
+		done <- err
+	}
+	w.store.Submit(w.manager.Journal(c))
+	w.must(<-done)
+	if !w.nested {
+		synctest.Wait() // it is gathered, unless there was a round just before
+	}
+}
+
+// drops records a due time that does not run.
+func (w *world) drops(task *ax.Task, status ax.Status, reason string) {
+	w.run++
+	now := time.Now()
+	w.submit(ax.Change{Insert: []ax.Instance{{
+		ID: w.run, TaskID: task.ID, TaskName: task.Name, App: task.App, Kind: ax.KindScheduled, Status: status,
+		ScheduledAt: now.Add(time.Duration(w.run) * time.Microsecond), CreatedAt: now, EndedAt: now, Reason: reason,
+	}}})
 }
 
 func (w *world) fails(task *ax.Task, text string) { w.ends(task, ax.StatusFailed, text) }
@@ -233,6 +273,16 @@ func (w *world) succeeds(task *ax.Task)           { w.ends(task, ax.StatusSucces
 // happens reports something that is no end of a run.
 func (w *world) happens(task *ax.Task, what ax.HappeningKind, text string) {
 	w.manager.Observe(ax.Happening{What: what, At: time.Now(), Task: task, Text: text})
+}
+
+// sql changes the database while no host runs.
+func (w *world) sql(text string, args ...any) {
+	w.t.Helper()
+	db, err := sql.Open("sqlite", w.path)
+	w.must(err)
+	defer db.Close()
+	_, err = db.Exec(text, args...)
+	w.must(err)
 }
 
 // taken returns what notifiers have taken so far.
@@ -262,6 +312,25 @@ func (w *world) last() pluginapi.Message {
 		w.t.Fatal("no message was taken")
 	}
 	return got[len(got)-1].msg
+}
+
+// tallies returns the events that a message tells of, by their names.
+func (w *world) tallies(r ax.AlertRow) map[string]int {
+	w.t.Helper()
+	var payload struct {
+		Facts struct {
+			Tallies []struct {
+				Event string
+				Count int
+			}
+		}
+	}
+	w.must(json.Unmarshal(r.Payload, &payload))
+	counts := map[string]int{}
+	for _, tally := range payload.Facts.Tallies {
+		counts[tally.Event] += tally.Count
+	}
+	return counts
 }
 
 // rows returns the rows of ax_alert, oldest first.

@@ -17,6 +17,9 @@ type Change struct {
 	Failures *Failures
 	// Events are written with the rest. Their IDs are set by the sender.
 	Events []Event
+	// Alerts are written with the rest, for people to be told of. Their IDs are
+	// set by the sender.
+	Alerts []AlertEvent
 	// Done is told once whether the change is in the database: applied false
 	// with a nil error means that a condition did not hold. It is called from
 	// the writer's goroutine, in commit order, and must not block.

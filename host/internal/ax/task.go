@@ -46,7 +46,10 @@ type Task struct {
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Grace is how long a job may take to end after its timeout or a cancel.
 	Grace time.Duration `json:"grace"`
-	Retry Retry         `json:"retry"`
+	// WarnAfter is how long an attempt may run before people are told that it is
+	// slow, which ends nothing; 0 = never.
+	WarnAfter time.Duration `json:"warn_after,omitempty"`
+	Retry     Retry         `json:"retry"`
 	// Concurrency is how many instances may run at once, cluster-wide; 0 means
 	// no limit and goes with OverlapAllow only.
 	Concurrency int     `json:"concurrency"`
@@ -187,7 +190,8 @@ const (
 type Notify struct {
 	// To names notifiers of the configuration; none means silence.
 	To []string `json:"to,omitempty"`
-	// On lists events: failed, timeout, lost, missed, skipped, parked, recovered.
+	// On lists events: failed, attempt, timeout, lost, missed, skipped, slow, late,
+	// overdue, parked, recovered.
 	On []string `json:"on,omitempty"`
 	// After is how many failures in a row it takes, at least 1.
 	After int `json:"after,omitempty"`

@@ -33,6 +33,10 @@ type Config struct {
 
 	Calendars map[string]*calendar.Calendar
 	Notifiers map[string]Component
+	// Receivers say how the notifiers want their messages, Alerts what holds for
+	// all of them.
+	Receivers map[string]Receiver
+	Alerts    Alerts
 	// Listeners and Tasks are in the order of the files.
 	Listeners []Component
 	Tasks     []ax.Task
@@ -155,6 +159,8 @@ type Options struct {
 	// CheckSchedule, if set, finds what makes a well-formed schedule impossible.
 	// It is called once for each task, also for those with a plugin's trigger.
 	CheckSchedule func(s ax.Schedule, calendars map[string]*calendar.Calendar, task string) []ScheduleFault
+	// CheckMessage, if set, checks a template of messages.
+	CheckMessage func(text string) error
 	// CheckTemplate, if set, finds what is wrong with a template in params. It is
 	// called once for each text.
 	CheckTemplate func(text string) []params.Finding

@@ -66,6 +66,7 @@ type loader struct {
 	calendars      map[string]*calendar.Calendar // nil for one that is faulty
 	sources        map[string]*calendar.Calendar // those in use, by their names
 	notifiers      map[string]Component
+	quiets         []quietDraft
 	listeners      map[string]Position
 }
 
@@ -74,7 +75,7 @@ func newLoader(o Options) *loader {
 		o.Env = func(string) (string, bool) { return "", false }
 	}
 	return &loader{
-		options: o, config: &Config{passed: &passed{}}, sum: sha256.New(),
+		options: o, config: &Config{passed: &passed{}, Receivers: map[string]Receiver{}}, sum: sha256.New(),
 		read: map[string]bool{}, dirs: map[string]bool{}, secrets: map[string]bool{},
 		zones:          map[string]*time.Location{},
 		templates:      map[string][]params.Finding{},
@@ -125,8 +126,10 @@ func (l *loader) load(path string) {
 		d.takeNamed(drafts[i])
 	}
 	l.buildCalendars()
+	l.readQuiet()
+	main.finishAlerts(&settings.alerts)
 	l.doubtful = len(l.faults) > 0
-	tasks := main.newTaskReader(settings.defaults)
+	tasks := main.newTaskReader(settings.defaults, settings.alerts.groups)
 	l.config.expect(decoders)
 	for i, d := range decoders {
 		if list := drafts[i].tasks; list != nil {
@@ -161,7 +164,7 @@ func (f *fileDraft) fields() []field {
 	task := section("a task", new(taskDraft).fields()...)
 	task.needs = taskNeeds()
 	return []field{
-		{"notifiers", later(named(new(component).rule()), &f.notifiers)},
+		{"notifiers", later(named(new(receiverDraft).rule()), &f.notifiers)},
 		{"listeners", later(named(new(component).rule()), &f.listeners)},
 		{"calendars", later(named(section("a calendar", new(calendarDraft).fields()...)), &f.calendars)},
 		{"tasks", later(rule{kind: kindArray, elem: &task}, &f.tasks)},

@@ -51,15 +51,15 @@ func TestComponentsOfAllFiles(t *testing.T) {
 	c := loadGood(t)
 	wantNotifiers := map[string]Component{
 		"ops": {"ops", ax.Use{Name: "webhook", With: json.RawMessage(`{"url":"https://ops.example/hook","retries":3}`)},
-			Position{"testdata/good/config.yaml", 35, 3}},
-		"nobody": {"nobody", ax.Use{Name: "chat/message"}, Position{"testdata/good/config.yaml", 37, 3}},
+			Position{"testdata/good/config.yaml", 45, 3}},
+		"nobody": {"nobody", ax.Use{Name: "chat/message"}, Position{"testdata/good/config.yaml", 55, 3}},
 		"extra":  {"extra", ax.Use{Name: "webhook"}, Position{"testdata/good/conf.d/extra.yaml", 2, 13}},
 	}
 	if !reflect.DeepEqual(c.Notifiers, wantNotifiers) {
 		t.Errorf("got\n%+v\nwant\n%+v", c.Notifiers, wantNotifiers)
 	}
 	wantListeners := []Component{
-		{"audit", ax.Use{Name: "audit-log"}, Position{"testdata/good/config.yaml", 39, 3}},
+		{"audit", ax.Use{Name: "audit-log"}, Position{"testdata/good/config.yaml", 57, 3}},
 		{"second", ax.Use{Name: "audit-log", With: json.RawMessage(`{"level":"all"}`)}, Position{"testdata/good/conf.d/extra.yaml", 4, 13}},
 	}
 	if !reflect.DeepEqual(c.Listeners, wantListeners) {
@@ -76,7 +76,7 @@ func defaultsOfGood() ax.Task {
 			On: []ax.Status{ax.StatusFailed}},
 		Concurrency: 2, Overlap: ax.OverlapQueue, QueueLimit: 7,
 		Misfire: ax.Misfire{Policy: ax.MisfireAll, Threshold: 90 * time.Second, Window: 12 * time.Hour, Cap: 5},
-		Notify:  ax.Notify{To: []string{"ops"}, On: []string{"failed", "timeout", "lost", "parked", "recovered"}, After: 1},
+		Notify:  ax.Notify{To: []string{"ops"}, On: []string{"failed", "timeout", "lost", "slow", "late", "overdue", "parked", "recovered"}, After: 1},
 		Job:     ax.Use{Name: "exec"},
 	}
 }
@@ -84,10 +84,10 @@ func defaultsOfGood() ax.Task {
 func wantGoodTasks(c *Config) []ax.Task {
 	utc := func(y int, m time.Month, d, h int) time.Time { return time.Date(y, m, d, h, 0, 0, 0, time.UTC) }
 	hourly, daily, once, some, plugged := defaultsOfGood(), defaultsOfGood(), defaultsOfGood(), defaultsOfGood(), defaultsOfGood()
-	hourly.Name, hourly.Source = "all-defaults", "config.yaml:55"
+	hourly.Name, hourly.Source = "all-defaults", "config.yaml:73"
 	hourly.Schedule = ax.Schedule{Every: time.Hour, Timezone: "Asia/Shanghai"}
 
-	daily.Name, daily.Source, daily.Group = "日报", "config.yaml:58", "other"
+	daily.Name, daily.Source, daily.Group = "日报", "config.yaml:76", "other"
 	daily.Description, daily.Labels = "Everything: stated", map[string]string{"team": "data", "tier": "1"}
 	daily.Enabled = false
 	daily.Schedule = ax.Schedule{Cron: "0 0 10 ? * MON-FRI", Timezone: "Europe/Berlin",
@@ -95,6 +95,7 @@ func wantGoodTasks(c *Config) []ax.Task {
 	daily.Job = ax.Use{Name: "http", With: json.RawMessage(`{"url":"http://127.0.0.1/x","list":[1,-2.5,true,null,"text"],"nested":{"a":{"b":"c"}}}`)}
 	daily.Params = json.RawMessage(`{"date":"{{ date \"2006-01-02\" .ScheduledAt }}","n":3}`)
 	daily.ParamsFrom = &ax.Use{Name: "lookup", With: json.RawMessage(`{"table":"x"}`)}
+	daily.StartDeadline, daily.WarnAfter = 5*time.Minute, 2*time.Hour
 	daily.Timeout, daily.Grace = 24*time.Hour, 15*time.Second
 	daily.Retry.Count, daily.Concurrency, daily.Overlap, daily.Misfire.Policy = 0, 1, ax.OverlapSkip, ax.MisfireOnce
 	daily.Notify = ax.Notify{To: []string{"ops", "nobody"}, On: []string{"failed", "recovered"}, After: 3}

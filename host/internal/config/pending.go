@@ -4,9 +4,7 @@ package config
 // is stated and has no effect is refused, so that nobody relies on it. A key
 // goes from the list when what it says is done, the file with the last key.
 func (d *decoder) pending() map[string]string {
-	keys := map[string]string{
-		"start_deadline": "has no effect in this version of ax: remove it",
-	}
+	keys := map[string]string{}
 	if !d.config.Store.Shared() {
 		for _, key := range []string{"cluster", "strategy", "nodes", "confirm_timeout"} {
 			keys[key] = "needs a cluster database, that is store: {dsn: mysql://…}"

@@ -39,6 +39,7 @@ type settings struct {
 	publicURL   *yaml.Node
 	cluster     clusterDraft
 	include     []*yaml.Node
+	alerts      alertsDraft
 	defaults    *yaml.Node
 }
 
@@ -49,7 +50,8 @@ func newSettings(to *Config) *settings {
 	to.Executor = Executor{Queue: defaultQueue, Grace: defaultHostGrace}
 	to.Retention = defaultRetention
 	to.DataDir, to.Plugins.Dir = "data", "plugins"
-	return &settings{to: to, cluster: clusterDraft{to: &to.Cluster}}
+	to.Alerts = defaultAlerts()
+	return &settings{to: to, cluster: clusterDraft{to: &to.Cluster}, alerts: alertsDraft{to: &to.Alerts}}
 }
 
 func (s *settings) fields() []field {
@@ -74,6 +76,7 @@ func (s *settings) fields() []field {
 			field{"workers", integer(&c.Executor.Workers, 1, maxWorkers)},
 			field{"queue", integer(&c.Executor.Queue, 1, maxWaiting)},
 			field{"grace", duration(&c.Executor.Grace, 0)})},
+		{"alerts", s.alerts.rule()},
 		{"retention", duration(&c.Retention, time.Hour)},
 		{"include", orOne(listOf(noting(text(new(string)), &pattern), func() {}, func() { s.include = append(s.include, pattern) }))},
 		{"defaults", later(section("defaults", new(taskDraft).defaultFields()...), &s.defaults)},
@@ -251,12 +254,16 @@ func (d *decoder) takeNamed(f *fileDraft) {
 		d.addUse(kind, key.Value, c)
 		return Component{Name: key.Value, Use: c.Use, Position: d.at(key)}
 	}
+	var receiver receiverDraft
+	receives := receiver.rule()
 	d.eachNamed("notifiers", f.notifiers, func(key, n *yaml.Node) {
 		if before, ok := d.notifiers[key.Value]; ok {
 			d.fault(key, "there is another notifier %q in %s: rename one of them", key.Value, before.Position)
 			return
 		}
-		d.notifiers[key.Value] = takeComponent(pluginapi.KindNotifier, key, n)
+		d.takeReceiver(&receiver, &receives, key, n)
+		d.addUse(pluginapi.KindNotifier, key.Value, receiver.component)
+		d.notifiers[key.Value] = Component{Name: key.Value, Use: receiver.component.Use, Position: d.at(key)}
 	})
 	d.eachNamed("listeners", f.listeners, func(key, n *yaml.Node) {
 		if before, ok := d.listeners[key.Value]; ok {

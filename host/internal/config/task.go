@@ -31,7 +31,7 @@ const (
 
 // Events lists what a task's notify can be about.
 func Events() []string {
-	return []string{"failed", "timeout", "lost", "missed", "skipped", "parked", "recovered"}
+	return []string{"failed", "attempt", "timeout", "lost", "missed", "skipped", "slow", "late", "overdue", "parked", "recovered"}
 }
 
 // taskDraft is a task while its keys are read.
@@ -63,7 +63,7 @@ func builtinDefaults() taskDraft {
 		Overlap:        ax.OverlapSkip,
 		QueueLimit:     defaultQueueLimit,
 		Misfire:        ax.Misfire{Policy: ax.MisfireSkip, Threshold: defaultThreshold, Window: defaultWindow, Cap: defaultCap},
-		Notify:         ax.Notify{On: []string{"failed", "timeout", "lost", "parked", "recovered"}, After: 1},
+		Notify:         ax.Notify{On: []string{"failed", "timeout", "lost", "slow", "late", "overdue", "parked", "recovered"}, After: 1},
 	}}
 	t.schedule.Timezone = "UTC"
 	return t
@@ -81,6 +81,7 @@ func (t *taskDraft) defaultFields() []field {
 		{"nodes", textMap(&t.Nodes)},
 		{"confirm_timeout", duration(&t.ConfirmTimeout, time.Second)},
 		{"start_deadline", duration(&t.StartDeadline, time.Second)},
+		{"warn_after", duration(&t.WarnAfter, time.Second)},
 		{"timeout", duration(&t.Timeout, time.Millisecond)},
 		{"grace", duration(&t.Grace, 0)},
 		{"retry", t.retryRule()},

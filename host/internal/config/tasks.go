@@ -16,11 +16,13 @@ type taskReader struct {
 	draft  taskDraft
 	base   taskDraft // what every task begins with
 	fields []field
-	seen   map[string]Position // by name
+	seen   map[string]Position  // by name
+	groups map[string]ax.Notify // what groups say about notify
 }
 
-// newTaskReader takes in the defaults, which may be nil.
-func (d *decoder) newTaskReader(defaults *yaml.Node) *taskReader {
+// newTaskReader takes in the defaults and what groups say about notify, each of
+// which may be nil.
+func (d *decoder) newTaskReader(defaults, groups *yaml.Node) *taskReader {
 	r := &taskReader{draft: builtinDefaults(), seen: map[string]Position{}}
 	r.fields = r.draft.fields()
 	if defaults != nil {
@@ -29,6 +31,7 @@ func (d *decoder) newTaskReader(defaults *yaml.Node) *taskReader {
 		r.draft.givenMisfire = nil
 	}
 	r.base = r.draft
+	r.groups = d.groupNotify(groups, r.base.Notify)
 	return r
 }
 
@@ -43,6 +46,9 @@ func (d *decoder) readTask(r *taskReader, n *yaml.Node) {
 	}
 	t := &r.draft
 	*t = r.base
+	if notify, ok := r.groups[groupOf(n, r.base.Group)]; ok {
+		t.Notify = notify
+	}
 	first := len(d.faults)
 	t.given = d.object("a task", n, r.fields, taskNeeds()...)
 	what := "the task"

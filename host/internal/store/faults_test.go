@@ -157,7 +157,7 @@ func TestFaultsThatStay(t *testing.T) {
 			if failed == 0 {
 				t.Error("everything was written")
 			}
-			err := f.SaveAlerts(t.Context(), ax.AlertRow{ID: 1, State: ax.AlertOpen, LastError: "x", Payload: []byte(`"` + strings.Repeat("y", 50_000) + `"`)})
+			err := f.Silence(t.Context(), ax.AlertSilence{ID: 1, Until: time.Now(), At: time.Now(), By: strings.Repeat("y", 50_000)})
 			if !errors.Is(err, store.ErrUnavailable) {
 				t.Errorf("a direct write: %v, want ErrUnavailable", err)
 			}

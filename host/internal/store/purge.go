@@ -84,12 +84,16 @@ func (s *Store) oldInstances(ctx context.Context, app string, status ax.Status, 
 	return ids, rows.Err()
 }
 
-// PurgeAlerts deletes up to limit sent and given-up notifications whose window
-// ended before the given time, and returns how many.
+// PurgeAlerts deletes up to limit settled notifications whose window ended before
+// the given time, and returns how many; silences that were over by then go too.
 func (s *Store) PurgeAlerts(ctx context.Context, app string, before time.Time, limit int) (int, error) {
-	n, err := s.exec(ctx, "delete old alerts", `DELETE FROM ax_alert WHERE id IN (SELECT id FROM (
-  SELECT id FROM ax_alert WHERE app = ? AND state IN (?, ?) AND window_end < ? ORDER BY id LIMIT ?) AS old)`,
-		app, string(ax.AlertSent), string(ax.AlertGivenUp), before.UnixMicro(), limit)
+	const what = "delete old alerts"
+	if _, err := s.exec(ctx, what, "DELETE FROM ax_alert_silence WHERE app = ? AND until_at < ?", app, before.UnixMicro()); err != nil {
+		return 0, err
+	}
+	n, err := s.exec(ctx, what, `DELETE FROM ax_alert WHERE id IN (SELECT id FROM (
+  SELECT id FROM ax_alert WHERE app = ? AND state IN (?, ?, ?, ?) AND window_end < ? ORDER BY id LIMIT ?) AS old)`,
+		app, string(ax.AlertSent), string(ax.AlertMerged), string(ax.AlertGivenUp), string(ax.AlertDropped), before.UnixMicro(), limit)
 	return int(n), err
 }
 

@@ -26,10 +26,14 @@ func viewsShowTimes(t *testing.T, s *store.Store, at time.Time, want string) {
 		Insert: []ax.Instance{i}, Events: []ax.Event{{ID: 1, InstanceID: 1, At: at, Stage: ax.StageOutcome}},
 		Done: func(_ bool, err error) { done <- err },
 	})
+	lease, _, err := s.TakeAlertLease(t.Context(), "a", "h1", time.Minute, false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for what, err := range map[string]error{
 		"apply": s.ApplyTasks(t.Context(), apply), "submit": <-done,
 		"node":  s.RegisterNode(t.Context(), ax.Node{Incarnation: "x", StartedAt: at}),
-		"alert": s.SaveAlerts(t.Context(), ax.AlertRow{ID: 1, WindowStart: at, State: ax.AlertOpen}),
+		"alert": s.WriteAlerts(t.Context(), ax.AlertBatch{Lease: lease, Rows: []ax.AlertRow{{ID: 1, WindowStart: at, State: ax.AlertOpen}}}),
 	} {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -66,6 +70,9 @@ func TestQueryPlans(t *testing.T) {
 		"SELECT * FROM ax_log WHERE instance_id = 1 AND id > 5 ORDER BY id LIMIT 9":                           "ax_log_instance",
 		"DELETE FROM ax_log WHERE instance_id IN (1, 2)":                                                      "ax_log_instance",
 		"SELECT * FROM ax_alert WHERE app = 'a' AND task_id = 1 ORDER BY window_start DESC, id DESC":          "ax_alert_window",
+		"SELECT * FROM ax_alert_event WHERE app = 'a' ORDER BY id LIMIT 9":                                    "ax_alert_event_app",
+		"SELECT * FROM ax_alert WHERE merged_into = 5":                                                        "ax_alert_merged",
+		"SELECT * FROM ax_task WHERE app = 'a' AND next_at < 9 ORDER BY next_at LIMIT 9":                      "ax_task_next",
 		"SELECT * FROM ax_audit WHERE app = 'a' AND object = 'o' ORDER BY id DESC":                            "ax_audit_object",
 	} {
 		text := strings.Join(texts(t, s, "EXPLAIN QUERY PLAN "+query), "; ")

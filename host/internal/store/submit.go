@@ -66,6 +66,7 @@ type item struct {
 	failures []any
 	inserts  [][]any // in the order of instanceColumns
 	events   [][]any // in the order of eventColumns
+	alerts   [][]any // in the order of alertEventColumns
 
 	// The verdict. Unless it is final the next transaction forms it anew.
 	applied bool
@@ -93,6 +94,9 @@ func encodeChange(c ax.Change) *item {
 	}
 	for i := range c.Events {
 		it.events = append(it.events, eventArgs(&c.Events[i]))
+	}
+	for i := range c.Alerts {
+		it.alerts = append(it.alerts, alertEventArgs(&c.Alerts[i]))
 	}
 	return it
 }

@@ -20,6 +20,7 @@ type batchTx struct {
 	instances [][]any
 	waiting   map[int64]bool // the ids in instances
 	events    [][]any
+	alerts    [][]any
 }
 
 // apply runs the statements of all items whose verdict is not final, and forms
@@ -144,6 +145,7 @@ func (b *batchTx) gatherRows(it *item) {
 		b.waiting[args[0].(int64)] = true
 	}
 	b.events = append(b.events, it.events...)
+	b.alerts = append(b.alerts, it.alerts...)
 }
 
 // flush writes the gathered rows.
@@ -157,12 +159,15 @@ func (b *batchTx) flush(ctx context.Context) error {
 	if _, err := b.inPieces(ctx, stmtEvents, b.events); err != nil {
 		return err
 	}
+	if _, err := b.inPieces(ctx, stmtAlerts, b.alerts); err != nil {
+		return err
+	}
 	b.forget()
 	return nil
 }
 
 func (b *batchTx) forget() {
-	b.instances, b.events = b.instances[:0], b.events[:0]
+	b.instances, b.events, b.alerts = b.instances[:0], b.events[:0], b.alerts[:0]
 	clear(b.waiting)
 }
 

@@ -21,7 +21,8 @@ const (
 	stmtFailures
 	stmtInstances
 	stmtEvents      = stmtInstances + writerStmt(len(rowCounts))
-	stmtPlans       = stmtEvents + writerStmt(len(rowCounts))
+	stmtAlerts      = stmtEvents + writerStmt(len(rowCounts))
+	stmtPlans       = stmtAlerts + writerStmt(len(rowCounts))
 	stmtMoves       = stmtPlans + writerStmt(len(rowCounts))
 	stmtFailuresSet = stmtMoves + writerStmt(len(rowCounts))
 	stmtCount       = stmtFailuresSet + writerStmt(len(rowCounts))
@@ -79,6 +80,7 @@ func writerTexts() [stmtCount]string {
 		texts[int(stmtPlans)+i] = planSet.text(rows)
 		texts[int(stmtMoves)+i] = moveSet.text(rows)
 		texts[int(stmtFailuresSet)+i] = failuresSet.text(rows)
+		texts[int(stmtAlerts)+i] = insertRows("ax_alert_event", alertEventColumns, rows)
 	}
 	return texts
 }

@@ -67,7 +67,7 @@ func purgeRest(b *bed) {
 		if n != 1 {
 			row.State = ax.AlertSent
 		}
-		b.must(b.s.SaveAlerts(b.Context(), row))
+		b.writeAlerts(row)
 		b.must(b.s.Audit(b.Context(), ax.AuditRow{At: noon.Add(time.Duration(n) * time.Hour), App: app}))
 	}
 	before := noon.Add(3 * time.Hour)

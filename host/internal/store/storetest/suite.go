@@ -33,6 +33,7 @@ func Run(t *testing.T, create Create) {
 		{"owners", ownerTests},
 		{"task versions", versionTests},
 		{"alerts", alertTests},
+		{"events for alerts", alertEventTests},
 		{"audit", auditTests},
 		{"purge", purgeTests},
 		{"lifecycle", lifecycleTests},
