@@ -43,12 +43,18 @@ var (
 	// outerKey matches a line that begins a section.
 	outerKey = regexp.MustCompile(`^[\p{L}_][^:#"'{}\[\]]*:(\s|$)`)
 	tasksKey = regexp.MustCompile(`^tasks:\s*(#.*)?$`)
+	// oddBreak matches ends of lines that only YAML takes for such.
+	oddBreak = regexp.MustCompile(`\r[^\n]|\r$|\x{85}|\x{2028}|\x{2029}`)
 	// begin matches the mark that may stand before a document.
 	begin = regexp.MustCompile(`^---\s*(#.*)?$`)
 )
 
-// outlineOf cuts a file into parts.
-func outlineOf(file []byte) outline {
+// outlineOf cuts a file into parts, those of the tasks of at least so many bytes
+// or one entry.
+func outlineOf(file []byte, least int) outline {
+	if oddBreak.Match(file) {
+		return outline{}
+	}
 	o := outline{sure: true}
 	var tasks *part
 	var current *part // what the next line belongs to
@@ -73,7 +79,7 @@ func outlineOf(file []byte) outline {
 	}
 	if tasks != nil {
 		var regular bool
-		o.tasks, regular = tasks.cut(partBytes)
+		o.tasks, regular = tasks.cut(least)
 		o.sure = o.sure && regular
 	}
 	o.sure = o.sure && len(o.sections) > 0

@@ -74,7 +74,7 @@ func (d *decoder) refuse(bad syntaxError) {
 // parse makes the document of a file: in parts if it has the usual form, so that
 // the tasks need not be in memory all at once, and else as a whole.
 func (d *decoder) parse(file []byte) {
-	o := outlineOf(file)
+	o := outlineOf(file, partBytes)
 	if o.sure {
 		if root, err := o.join(); err == nil {
 			d.root, d.tasks = root, o.tasks

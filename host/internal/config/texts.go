@@ -32,10 +32,10 @@ func (d *decoder) checkTemplate(n *yaml.Node) {
 		d.templates[n.Value] = found
 	}
 	for _, f := range found {
-		message := "params: " + f.Message
+		message, at := "params: "+f.Message, d.atPart(n, f.Part)
 		switch {
 		case filled(n):
-			message = "params: the template with the value of ${…} has a fault"
+			at, message = d.at(n), "params: the template with the value of ${…} has a fault"
 		case f.Word != "":
 			message += insteadOf(f.Word, f.Known)
 		}
@@ -43,7 +43,7 @@ func (d *decoder) checkTemplate(n *yaml.Node) {
 		if f.Doubt {
 			report = d.warn
 		}
-		report(d.atPart(n, f.Part), "%s", message)
+		report(at, "%s", message)
 	}
 }
 
@@ -115,12 +115,11 @@ func (d *decoder) checkReference(t *taskDraft, text jobText, whole, word, param 
 	at := d.atPart(text.Node, whole)
 	variable := "$AX_PARAM_" + variableOf(param)
 	switch {
-	case word != "params":
-		if spelling.Nearest(word, []string{"params"}) != "" {
-			d.faultAt(at, "%s: %s is not replaced, did you mean ${params.%s}?", text.key, whole, param)
-		}
+	case spelling.Nearest(word, []string{"params"}) == "": // something of the program's own
 	case text.key == "shell":
 		d.faultAt(at, `shell: %s is not replaced in a script, which would run what it holds: write "%s"`, whole, variable)
+	case word != "params":
+		d.faultAt(at, "%s: %s is not replaced, did you mean ${params.%s}?", text.key, whole, param)
 	case text.key != "command":
 		d.faultAt(at, "%s: %s is replaced in command only; the variable %s has it for the program", text.key, whole, variable[1:])
 	case !d.hasParam(t, param):

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"text/template/parse"
 	"time"
 )
@@ -27,6 +28,9 @@ func CheckString(source string) []Finding {
 	t, err := parseText(source)
 	if err != nil {
 		f := Finding{Message: err.Error()}
+		if !strings.Contains(source, "\n") {
+			f.Message = strings.TrimPrefix(f.Message, "1: ") // there is no other line
+		}
 		if m := undefined.FindStringSubmatch(f.Message); m != nil {
 			f.Part, f.Word, f.Known = m[1], m[1], functionNames()
 		}

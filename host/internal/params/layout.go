@@ -27,7 +27,7 @@ var minutes = regexp.MustCompile(`((?:HH|hh)[^A-Za-z]?)MM`)
 func layoutProblem(layout string) (problem string, doubt bool) {
 	// Two times that differ in all their parts, the weekday and zone included.
 	first := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC).Format(layout)
-	second := time.Date(2012, 11, 27, 18, 39, 48, 7, time.FixedZone("X", 3600)).Format(layout)
+	second := time.Date(2012, 11, 27, 18, 39, 48, 123456789, time.FixedZone("X", 3600)).Format(layout)
 	constant := first == second
 	isForeign := foreign.MatchString(layout)
 	if !constant && !isForeign {
