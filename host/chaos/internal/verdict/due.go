@@ -44,10 +44,10 @@ func (j *judge) dueTimesOf(t Task, rows []*Row) {
 			end()
 			if before != nil && before.covers(due) {
 				j.extra(before, rows[0])
-			}
-			if before, rows = rows[0], rows[1:]; before.Status == ax.StatusMissed {
+			} else if before = rows[0]; before.Status == ax.StatusMissed {
 				j.span(t, before)
 			}
+			rows = rows[1:]
 		case before == nil || !before.covers(due):
 			gap = append(gap, due)
 		}
