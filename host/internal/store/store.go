@@ -147,7 +147,10 @@ func (s *Store) query(ctx context.Context, text string, args ...any) (*sql.Rows,
 }
 
 // collisions is how often a transaction is tried that others get in the way of.
-const collisions = 5
+const collisions = 10
+
+// errAgain: another host has just made the same row.
+var errAgain = errors.New("somebody else did the same at the same time")
 
 // writeTx runs f in a transaction for writing. f's error rolls it back. If other
 // transactions get in the way f is called again: it must not rest on what an
@@ -160,7 +163,7 @@ func (s *Store) writeTx(ctx context.Context, what string, f func(*sql.Tx) error)
 	var err error
 	for n := range collisions {
 		err = s.tryTx(ctx, f)
-		if err == nil || !s.dialect.collided(err) || sleep(ctx, time.Duration(n)*firstBackoff) != nil {
+		if err == nil || !(s.dialect.collided(err) || errors.Is(err, errAgain)) || sleep(ctx, time.Duration(n)*firstBackoff) != nil {
 			break
 		}
 	}

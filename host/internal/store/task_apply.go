@@ -226,7 +226,9 @@ func (a *applier) create(ctx context.Context, t taskText) error {
 	args := []any{int64(t.id), p.App, t.name, t.id.Bucket(), t.definition, t.source, flag(t.enabled)}
 	args = append(args, t.state.args()...)
 	args = append(args, 1, version, micros(p.Now), p.Actor, micros(p.Now), p.Actor)
-	if _, err := a.insert.ExecContext(ctx, args...); err != nil {
+	if _, err := a.insert.ExecContext(ctx, args...); a.store.dialect.duplicate(err) {
+		return fmt.Errorf("%w: %w", errAgain, err)
+	} else if err != nil {
 		return err
 	}
 	return a.record(ctx, "task.create", t.name, auditDetail{Revision: 1})

@@ -68,18 +68,25 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("start MariaDB: %w", err)
 	}
 	s := &Server{dir: dir}
-	redo := fmt.Sprintf("--innodb-log-file-size=%dM", orDefault(o.RedoLog, 16))
+	// A server that starts deletes the temporary tables that it finds.
+	tmp := "--tmpdir=" + filepath.Join(dir, "tmp")
+	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	// Containers allow only so much asynchronous I/O, and many servers at once
+	// need more.
+	redo, aio := fmt.Sprintf("--innodb-log-file-size=%dM", orDefault(o.RedoLog, 16)), "--innodb-use-native-aio=OFF"
 	s.args = append([]string{
 		program, "--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--socket=" + filepath.Join(dir, "sock"),
-		"--pid-file=" + filepath.Join(dir, "pid"), "--log-error=" + filepath.Join(dir, "log"), "--bind-address=127.0.0.1",
+		"--pid-file=" + filepath.Join(dir, "pid"), "--log-error=" + filepath.Join(dir, "error.log"), "--bind-address=127.0.0.1",
 		"--skip-name-resolve", "--skip-log-bin", "--max-connections=1000", "--innodb-flush-log-at-trx-commit=1",
-		fmt.Sprintf("--innodb-buffer-pool-size=%dM", orDefault(o.BufferPool, 64)), redo,
+		fmt.Sprintf("--innodb-buffer-pool-size=%dM", orDefault(o.BufferPool, 64)), redo, aio, tmp,
 	}, oddDefaults...)
 	s.args = append(s.args, o.Args...)
 	if os.Geteuid() == 0 {
 		s.args = append(s.args, "--user=root")
 	}
-	if err := s.install(ctx, redo); err != nil {
+	if err := s.install(ctx, redo, aio, tmp); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	for range 3 { // another process may take the port in between
@@ -196,7 +203,7 @@ func (s *Server) waitReady(ctx context.Context) error {
 
 // Log returns the end of the server's log.
 func (s *Server) Log() string {
-	text, err := os.ReadFile(filepath.Join(s.dir, "log"))
+	text, err := os.ReadFile(filepath.Join(s.dir, "error.log"))
 	if err != nil {
 		return err.Error()
 	}

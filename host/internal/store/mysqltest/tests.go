@@ -77,6 +77,23 @@ func Shared(t testing.TB) *Server {
 	return shared.server
 }
 
+// Private starts a server for one test, and returns it with the DSN of an empty
+// database on it.
+func Private(t testing.TB, o Options) (s *Server, dsn string) {
+	t.Helper()
+	s, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Errorf("stop MariaDB: %v", err)
+		}
+	})
+	run(t, s.DSN(""), "CREATE DATABASE ax")
+	return s, s.DSN("ax")
+}
+
 // serverDSN ends with a slash.
 func serverDSN(t testing.TB) string {
 	t.Helper()
@@ -91,7 +108,7 @@ func run(t testing.TB, server string, statements ...string) {
 	// The context of the test has ended when databases are dropped.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	db, err := sql.Open("mysql", driverForm(server))
+	db, err := sql.Open("mysql", DriverDSN(server))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +120,15 @@ func run(t testing.TB, server string, statements ...string) {
 	}
 }
 
-// driverForm turns mysql://USER:PASSWORD@HOST:PORT/ into what the driver reads.
-func driverForm(dsn string) string {
-	rest := strings.TrimSuffix(strings.TrimPrefix(dsn, "mysql://"), "/")
+// DriverDSN turns a DSN made by DSN into what the driver reads.
+func DriverDSN(dsn string) string {
+	rest := strings.TrimPrefix(dsn, "mysql://")
 	c := mysql.NewConfig()
-	c.Net, c.Addr = "tcp", rest
+	c.Net = "tcp"
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
 		c.User, c.Passwd, _ = strings.Cut(rest[:at], ":")
-		c.Addr = rest[at+1:]
+		rest = rest[at+1:]
 	}
+	c.Addr, c.DBName, _ = strings.Cut(rest, "/")
 	return c.FormatDSN()
 }
