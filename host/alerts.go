@@ -30,7 +30,8 @@ func (h *Host) openAlerts() {
 		IDs: h.ids, Store: h.store, Log: h.log.Named("alert"),
 		Settings: h.alertSettings.Load, Task: h.taskNamed, Redact: h.redactor.String, Notify: h.notify,
 		Nodes: func(ctx context.Context) ([]ax.Node, error) {
-			nodes, _, err := h.store.Nodes(ctx, cfg.App)
+			// Not cfg: that would keep its tasks for good.
+			nodes, _, err := h.store.Nodes(ctx, h.live.Load().cfg.App)
 			return nodes, err
 		},
 	})

@@ -10,7 +10,6 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
-	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/holidays"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
@@ -96,27 +95,10 @@ func (h *Host) tellGap(ctx context.Context, gap holidays.Gap, now time.Time) err
 	if err != nil {
 		return err
 	}
-	about.Notify.To, about.Schedule.Timezone = usersOf(cfg, gap.Calendar)
+	about.Notify.To, about.Schedule.Timezone = cfg.UsersOf(gap.Calendar)
 	about.Notify.To = slices.DeleteFunc(about.Notify.To, func(notifier string) bool {
 		return slices.ContainsFunc(sent, func(row ax.AlertRow) bool { return row.Notifier == notifier })
 	})
 	h.alerts.Observe(ax.Happening{What: ax.CalendarEnds, At: now, Task: about, Text: gap.String()})
 	return nil
-}
-
-// usersOf returns whom the enabled tasks with a calendar notify, and the zone of
-// the first of them.
-func usersOf(cfg *config.Config, name string) (notifiers []string, zone string) {
-	for i := range cfg.Tasks {
-		t := &cfg.Tasks[i]
-		if !t.Enabled || !slices.Contains(t.Schedule.CalendarNames(), name) {
-			continue
-		}
-		if zone == "" {
-			zone = t.Schedule.Timezone
-		}
-		notifiers = append(notifiers, t.Notify.To...)
-	}
-	slices.Sort(notifiers)
-	return slices.Compact(notifiers), zone
 }

@@ -150,7 +150,7 @@ func (h *Host) Start(ctx context.Context) (err error) {
 		h.log.Warn(w.String())
 	}
 	h.log.Info("host started", "version", h.opts.Version, "app", cfg.App, "node", cfg.Node,
-		"tasks", len(cfg.Tasks), "api", h.Address(), "data", cfg.DataDir)
+		"tasks", len(h.live.Load().entries), "api", h.Address(), "data", cfg.DataDir)
 	release()
 	return nil
 }

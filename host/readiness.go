@@ -34,20 +34,21 @@ type readiness struct {
 	plugin map[string]string
 }
 
-// readiness returns the Ready function of a task.
+// readiness returns the Ready function of a task, which does not hold on to it.
 func (h *Host) readiness(task *ax.Task) func() error {
+	name, job := task.Name, task.Job.Name
 	return func() error {
 		r := h.ready.Load()
 		if r == nil {
 			return nil
 		}
-		if err := r.faults[task.Name]; err != nil {
+		if err := r.faults[name]; err != nil {
 			return err
 		}
 		if len(r.sick) == 0 {
 			return nil
 		}
-		return r.sick[r.plugin[task.Job.Name]]
+		return r.sick[r.plugin[job]]
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 // live is the configuration in force with what was made of it. It is replaced
 // as a whole, never changed.
 type live struct {
+	// cfg has no Tasks once there are entries, which have them.
 	cfg *config.Config
 	// entries holds what the engine got, by task.
 	entries map[string]*engine.Entry
@@ -65,6 +66,9 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 		}
 		if !same {
 			differ = append(differ, i)
+		}
+		if row != nil && (len(c.reached) == 0 || c.reached[len(c.reached)-1] != row) {
+			row.Task = ax.Task{} // its texts are garbage now, and there may be very many
 		}
 	}
 	// Rows are large: they are copied into a list that does not grow.
@@ -185,7 +189,9 @@ func (h *Host) write(ctx context.Context, cfg *config.Config, c *changes, actor 
 }
 
 func (h *Host) setLive(cfg *config.Config, entries []engine.Entry) {
-	l := &live{cfg: cfg, entries: make(map[string]*engine.Entry, len(entries))}
+	slim := *cfg
+	slim.Tasks = nil // they are large, and may be very many
+	l := &live{cfg: &slim, entries: make(map[string]*engine.Entry, len(entries))}
 	for i := range entries {
 		l.entries[entries[i].Row.Name] = &entries[i]
 	}

@@ -166,20 +166,49 @@ func (d *decoder) suggestSource(n *yaml.Node, err error) string {
 	return insteadOf(unknown.Name, holidays.Sources())
 }
 
+// calendarUse is what the enabled tasks with a calendar have.
+type calendarUse struct {
+	notifiers []string // without repetitions
+	zone      string   // of the first of them
+}
+
+// noteCalendars gathers how calendars are used: it is asked for as long as the
+// configuration is in force, and the tasks may be gone by then.
+func (c *Config) noteCalendars() {
+	c.calendarUses = map[string]*calendarUse{}
+	for i := range c.Tasks {
+		t := &c.Tasks[i]
+		if !t.Enabled {
+			continue
+		}
+		for _, name := range t.Schedule.CalendarNames() {
+			use := c.calendarUses[name]
+			if use == nil {
+				use = &calendarUse{zone: t.Schedule.Timezone}
+				c.calendarUses[name] = use
+			}
+			use.notifiers = append(use.notifiers, t.Notify.To...)
+			slices.Sort(use.notifiers)
+			use.notifiers = slices.Compact(use.notifiers)
+		}
+	}
+}
+
+// UsersOf returns whom the enabled tasks with a calendar notify, and the zone of
+// the first of them.
+func (c *Config) UsersOf(calendar string) (notifiers []string, zone string) {
+	use := c.calendarUses[calendar]
+	if use == nil {
+		return nil, ""
+	}
+	return slices.Clone(use.notifiers), use.zone
+}
+
 // Gaps returns, by the names of the calendars that enabled tasks use, the next
 // gap in what each knows, if it begins soon or has begun.
 func (c *Config) Gaps(today calendar.Date) []holidays.Gap {
-	used := map[string]bool{}
-	for i := range c.Tasks {
-		if !c.Tasks[i].Enabled {
-			continue
-		}
-		for _, name := range c.Tasks[i].Schedule.CalendarNames() {
-			used[name] = true
-		}
-	}
 	var gaps []holidays.Gap
-	for _, name := range sortedKeys(used) {
+	for _, name := range sortedKeys(c.calendarUses) {
 		if gap, found := holidays.NextGap(c.Calendars[name], today); found {
 			gaps = append(gaps, gap)
 		}

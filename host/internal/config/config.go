@@ -53,8 +53,9 @@ type Config struct {
 	// include patterns among them. Includes are these patterns.
 	Files, Dirs, Includes []string
 
-	uses   []use
-	passed *passed
+	uses         []use
+	passed       *passed
+	calendarUses map[string]*calendarUse
 }
 
 // Store says where the state is kept.

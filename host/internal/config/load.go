@@ -37,6 +37,7 @@ func Load(path string, o Options) (*Config, error) {
 	c.Calendars, c.Notifiers = l.calendars, l.notifiers
 	// The longer ones first, so that redacting one leaves no rest of another.
 	c.Secrets = slices.SortedFunc(maps.Keys(l.secrets), func(a, b string) int { return len(b) - len(a) })
+	c.noteCalendars()
 	l.warnGaps()
 	c.Warnings = c.Sort(l.warnings)
 	c.Hash = hex.EncodeToString(l.sum.Sum(nil))
