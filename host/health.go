@@ -74,6 +74,9 @@ func (b backend) Health(ctx context.Context) api.Health {
 			worsen(api.HealthDegraded, fmt.Sprintf("plugin %s is %s: %s", p.Name, p.State, p.Reason))
 		}
 	}
+	for _, reason := range h.notifierTroubles(ctx) {
+		worsen(api.HealthDegraded, reason)
+	}
 	if _, err := h.store.Now(ctx); err != nil || h.beat.Failing() {
 		health.DatabaseOK = false
 		worsen(api.HealthFailing, "the database does not answer, or cannot be written")

@@ -149,6 +149,10 @@ func (m *Manager) Start(ctx context.Context) error {
 	return nil
 }
 
+// Wake lets the Manager look at the database, where a person has changed
+// something.
+func (m *Manager) Wake() { m.poke() }
+
 func (m *Manager) poke() {
 	select {
 	case m.wake <- struct{}{}:

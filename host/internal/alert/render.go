@@ -219,3 +219,15 @@ func (sc *scene) several(w *words, r *row, v *View) {
 		v.Opening = "应用 " + r.App + "，" + v.Opening
 	}
 }
+
+// TestMessage makes a message with which a person tries out a notifier.
+func (m *Manager) TestMessage(notifier string, now time.Time) pluginapi.Message {
+	title, text := "Test message of ax", "App %s on host %s can reach this receiver, which the configuration calls %s."
+	if r := m.cfg.Settings().Receivers[notifier]; r != nil && r.Language == Chinese {
+		title, text = "ax 测试消息", "主机 %[2]s 上的应用 %[1]s 可以联系到此接收者（配置中的名称：%[3]s）。"
+	}
+	return pluginapi.Message{
+		ID: strconv.FormatInt(m.cfg.IDs.Next(now), 10), App: m.cfg.App, Node: m.cfg.Node, Event: "test", Severity: "info",
+		Title: title, Text: fmt.Sprintf(text, m.cfg.App, m.cfg.Node, notifier), Count: 1, First: now, Last: now,
+	}
+}

@@ -86,3 +86,13 @@ func (r *row) leave(now time.Time) {
 	r.State, r.WindowEnd = ax.AlertSending, now
 	r.NextTryAt = now.Add(deliveryTimeout + deliverySlack)
 }
+
+// MessageOf returns the message of a row that has left; false for one that
+// gathers, or was told by another.
+func MessageOf(r *ax.AlertRow) (pluginapi.Message, bool) {
+	loaded, err := loadRow(*r)
+	if err != nil || loaded.msg.ID == "" {
+		return pluginapi.Message{}, false
+	}
+	return loaded.msg, true
+}

@@ -64,6 +64,7 @@ func newServer(c Config) *server {
 	s.planRoutes()
 	s.backlogRoutes()
 	s.backfillRoutes()
+	s.alertRoutes()
 	s.whyRoutes()
 	s.documentRoutes()
 	if metrics := c.Backend.Metrics(); metrics != nil {

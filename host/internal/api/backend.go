@@ -16,6 +16,7 @@ import (
 // logged and becomes a 500 without its text. An actor is who asks, for the
 // audit.
 type Backend interface {
+	AlertBackend
 	// Tasks returns tasks in the order of their names.
 	Tasks(ctx context.Context, q TaskQuery) ([]TaskView, error)
 	Task(ctx context.Context, name string) (TaskView, error)

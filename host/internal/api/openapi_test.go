@@ -91,6 +91,15 @@ var requests = map[string][2]string{
 	"get-health":      {"/api/v1/health", ""},
 	"get-backlog":     {"/api/v1/backlog", ""},
 	"probe":           {"/healthz", ""},
+	"list-alerts":     {"/api/v1/alerts", ""},
+	"get-alert":       {"/api/v1/alerts/702", ""},
+	"resend-alert":    {"/api/v1/alerts/700/resend", ""},
+	"drop-alert":      {"/api/v1/alerts/700/drop", ""},
+	"list-notifiers":  {"/api/v1/notifiers", ""},
+	"test-notifier":   {"/api/v1/notifiers/ops/test", ""},
+	"list-silences":   {"/api/v1/silences", ""},
+	"silence":         {"/api/v1/silences", `{"until":"2026-03-02T18:00:00+08:00"}`},
+	"end-silence":     {"/api/v1/silences/801/end", ""},
 }
 
 // TestDocument calls every operation of the document as the document says and

@@ -76,6 +76,7 @@ type AlertRow struct {
 type AlertFilter struct {
 	App      string
 	TaskID   TaskID // 0 = all
+	Task     string // its name; empty = all
 	Notifier string // empty = all
 	States   []AlertState
 	// EndsAfter keeps only windows that end later; zero = all.

@@ -116,6 +116,9 @@ func (e *refusal) Error() string {
 	if e.Status == http.StatusNotFound {
 		// What is not there is named second in the path: tasks, instances, plugins.
 		if kind, _, ok := strings.Cut(strings.TrimPrefix(e.path, api.Base+"/"), "/"); ok {
+			if kind == "notifiers" || kind == "silences" {
+				kind = "alerts " + kind
+			}
 			lines = append(lines, fmt.Sprintf(`"ax %s" lists those that are there`, kind))
 		}
 	}

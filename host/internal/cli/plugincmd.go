@@ -14,7 +14,7 @@ func (p *program) addClientCommands(root *cobra.Command) {
 	root.AddCommand(
 		p.tasksCommand(), p.runCommand(), p.nextCommand(), p.pauseCommand(), p.resumeCommand(),
 		p.instancesCommand(), p.logsCommand(), p.cancelCommand(), p.backlogCommand(),
-		p.backfillCommand(), p.whyCommand(),
+		p.backfillCommand(), p.whyCommand(), p.alertsCommand(),
 		p.pluginsCommand(), p.reloadCommand(), p.healthCommand(),
 	)
 	if p.OpenNext != nil {

@@ -48,6 +48,9 @@ func (s *Store) Alerts(ctx context.Context, f ax.AlertFilter) ([]ax.AlertRow, er
 	if f.TaskID != 0 {
 		w.add("task_id = ?", int64(f.TaskID))
 	}
+	if f.Task != "" {
+		w.add("task_name = ?", f.Task)
+	}
 	if f.Notifier != "" {
 		w.add("notifier = ?", f.Notifier)
 	}

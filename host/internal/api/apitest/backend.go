@@ -15,6 +15,7 @@ import (
 // Backend calls the function of the same name; one that a test did not set
 // answers that there is no such thing.
 type Backend struct {
+	AlertSample
 	OnTasks       func(ctx context.Context, q api.TaskQuery) ([]api.TaskView, error)
 	OnTask        func(ctx context.Context, name string) (api.TaskView, error)
 	OnNext        func(ctx context.Context, name string, q api.NextQuery) (api.NextTimes, error)

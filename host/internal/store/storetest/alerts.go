@@ -100,6 +100,8 @@ func alertFilter(b *bed) {
 	}{
 		"all, newest window first": {ax.AlertFilter{}, []int64{sent.ID, other.ID, old.ID}},
 		"task":                     {ax.AlertFilter{TaskID: 8}, []int64{other.ID}},
+		"name":                     {ax.AlertFilter{Task: "对账"}, []int64{sent.ID, other.ID, old.ID}},
+		"no such name":             {ax.AlertFilter{Task: "t"}, nil},
 		"notifier":                 {ax.AlertFilter{Notifier: "ops"}, []int64{sent.ID, old.ID}},
 		"state":                    {ax.AlertFilter{States: []ax.AlertState{ax.AlertSent, ax.AlertGivenUp}}, []int64{sent.ID}},
 		"window":                   {ax.AlertFilter{EndsAfter: noon}, []int64{sent.ID, other.ID}},
