@@ -85,10 +85,10 @@ func (d *decoder) checkJobTexts(t *taskDraft) {
 func execTexts(with *yaml.Node) []jobText {
 	var texts []jobText
 	for _, p := range pairs(with) {
-		switch {
-		case p.value.Kind == yaml.ScalarNode:
+		switch p.value.Kind {
+		case yaml.ScalarNode:
 			texts = append(texts, jobText{p.value, p.key.Value, p.key.Value == "shell"})
-		case p.value.Kind == yaml.SequenceNode:
+		case yaml.SequenceNode:
 			for i, item := range p.value.Content {
 				texts = append(texts, jobText{item, p.key.Value, p.key.Value == "command" && isScript(p.value.Content, i)})
 			}
