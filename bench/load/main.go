@@ -23,7 +23,7 @@ import (
 var (
 	count  = flag.Int("n", 10_000, "number of tasks")
 	budget = flag.Duration("budget", 2*time.Second, "longest start, and longest reload")
-	memory = flag.Int("memory", 180, "most memory in MiB")
+	memory = flag.Int("memory", 200, "most memory in MiB")
 	rest   = flag.Duration("rest", 2*time.Second, "pause before memory at rest is read")
 )
 

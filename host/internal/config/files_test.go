@@ -129,3 +129,26 @@ func TestUnreadableFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsAreAsTyped: messages name files as the one who typed the path of the
+// configuration sees them, from the folder in which they are.
+func TestPathsAreAsTyped(t *testing.T) {
+	dir := filepath.Dir(write(t, map[string]string{
+		"etc/ax.yaml":       "app: a\ninclude: [conf.d/*.yaml, none.yaml]\ncalendars: {c: {files: [days.csv]}}\n",
+		"etc/conf.d/t.yaml": "tasks: [{name: t, every: 1m}]\n",
+	}))
+	t.Chdir(dir)
+	for typed, folder := range map[string]string{
+		"etc/ax.yaml": "etc", "./etc/ax.yaml": "etc", filepath.Join(dir, "etc/ax.yaml"): filepath.Join(dir, "etc"),
+	} {
+		_, err := Load(typed, Options{})
+		if err == nil {
+			t.Fatal("Load found no fault")
+		}
+		want := strings.ReplaceAll("DIR/ax.yaml:2:26: include: there is no file DIR/none.yaml\n"+
+			"DIR/ax.yaml:3:25: files: there is no file DIR/days.csv\nDIR/conf.d/t.yaml:1:9: a task needs the key job", "DIR", folder)
+		if err.Error() != want {
+			t.Errorf("%s: got\n%v\nwant\n%s", typed, err, want)
+		}
+	}
+}
