@@ -94,6 +94,9 @@ func (w *world) keep() error {
 	if w.Keep == "" {
 		return nil
 	}
+	if w.db != nil && w.db.server != nil {
+		w.say("the end of the log of the database:\n%s", w.db.server.Log())
+	}
 	files := []string{"journal"}
 	for _, n := range w.nodes {
 		files = append(files, n.name+"/host.log", n.name+"/ax.yaml")

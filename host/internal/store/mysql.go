@@ -35,6 +35,9 @@ const (
 	// connLife bounds the life of a connection, so that hosts come back to a
 	// server that was away, and leave one that a name no longer leads to.
 	connLife = 5 * time.Minute
+	// connIdle is longer than the time between two heartbeats, and shorter than
+	// what the server allows, see wait_timeout.
+	connIdle = 8 * time.Second
 )
 
 func (d mySQL) open(ctx context.Context, o Options) (p pools, err error) {
@@ -47,6 +50,7 @@ func (d mySQL) open(ctx context.Context, o Options) (p pools, err error) {
 		db.SetMaxOpenConns(n)
 		db.SetMaxIdleConns(idleConns)
 		db.SetConnMaxLifetime(connLife)
+		db.SetConnMaxIdleTime(connIdle)
 		return db
 	}
 	p.readDB = connect(readConns)

@@ -76,6 +76,9 @@ func force(c *mysql.Config) {
 		"time_zone": "'+00:00'",
 		// Seconds. A lock that is held for longer belongs to a host that is gone.
 		"innodb_lock_wait_timeout": "5",
+		// A machine that is gone cannot close its connections, and its open transaction
+		// would hold locks for hours: the server ends it before the host counts as dead.
+		"wait_timeout": "12",
 	} {
 		c.Params[name] = value
 	}

@@ -202,6 +202,21 @@ func TestCommitHangs(t *testing.T) {
 	l.check()
 }
 
+// TestGoneClientLetsGo: a machine that is gone cannot tell the server so. Its
+// open transaction does not keep others away for longer than it takes to give
+// its host up for dead.
+func TestGoneClientLetsGo(t *testing.T) {
+	t.Parallel()
+	l := newLossy(t, store.Options{})
+	l.proxy.Commits(mysqltest.Hold)
+	begun := time.Now()
+	applied, err := l.send(shapes["plan, instance and event"](l))
+	if took := time.Since(begun); !applied || err != nil || took > 20*time.Second {
+		t.Errorf("after %s: %v, %v", took, applied, err)
+	}
+	l.check()
+}
+
 // TestCommitUncertain: the database stays away after a lost answer. What was
 // told says that nobody knows.
 func TestCommitUncertain(t *testing.T) {

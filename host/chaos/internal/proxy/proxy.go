@@ -134,13 +134,15 @@ func (p *Proxy) serve(ctx context.Context, client *net.TCPConn) {
 	if !p.keep(server) {
 		return
 	}
-	defer p.drop(client, server)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var copies sync.WaitGroup
-	copies.Go(func() { p.copy(ctx, server, client) })
-	p.copy(ctx, client, server)
-	p.drop(client, server) // when one direction ends, so does the other
-	cancel()
+	for _, way := range [][2]*net.TCPConn{{server, client}, {client, server}} {
+		copies.Go(func() {
+			p.copy(ctx, way[0], way[1])
+			p.drop(client, server) // when one direction ends, so does the other
+			cancel()
+		})
+	}
 	copies.Wait()
 }

@@ -155,6 +155,34 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// When a client dies its server hears of it.
+func TestEndIsPassedOn(t *testing.T) {
+	t.Parallel()
+	server, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	p, err := New(t.Context(), "127.0.0.1:0", server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	c := dial(t, p)
+	conn, err := server.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	c.Close()
+	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); err == nil || isTimeout(err) {
+		t.Errorf("the server hears %v", err)
+	}
+}
+
 // A server that is away is refused by the proxy as well.
 func TestServerAway(t *testing.T) {
 	t.Parallel()
