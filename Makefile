@@ -101,6 +101,10 @@ bench: ## run the benchmarks, and measure a whole host
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	@for dir in $(MEASURES); do echo "$(GO) run ./$$dir" && $(GO) run ./$$dir || exit 1; done
 
+.PHONY: bench-db-limit
+bench-db-limit: test-deps ## measure what the database can do at best, and the store beside it
+	$(GO) run ./bench/dblimit
+
 .PHONY: bench-cron
 bench-cron: ## compare cron with other libraries, for docs/benchmarks.md
 	$(GO) -C bench/cron run . -rounds 21

@@ -61,6 +61,7 @@ func layers() []layer {
 			name: "test kit", packages: []string{"host/internal/store/mysqltest", "host/internal/store/storetest", "host/internal/api/apitest"},
 			may: []string{"L0", "L2", "preview", "L4", "author"},
 		},
+		{name: "store bench", packages: []string{"host/internal/store/dblimit"}, may: []string{"L0", "L2", "test kit"}},
 		// This runs the program from outside, and so do measurements.
 		{name: "chaos", packages: []string{"host/chaos", "host/chaos/internal/*"}, may: []string{"L0", "author", "test kit", "chaos"}},
 		{name: "bench", packages: []string{"bench/*", "bench/internal/*"}, may: []string{"author", "serve", "bench"}},

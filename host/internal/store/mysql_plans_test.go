@@ -74,7 +74,7 @@ func explain(t *testing.T, db *sql.DB, text string) {
 		of := func(name string) string { return values[slices.Index(columns, name)].String }
 		const few = 1000 // of 6,000 instances and events, and 2,000 tasks
 		var estimate int
-		fmt.Sscan(of("rows"), &estimate) //nolint:errcheck // none is no row
+		fmt.Sscan(of("rows"), &estimate)        //nolint:errcheck // none is no row
 		walk := strings.Contains(text, "LIMIT") // along an index, and stops
 		full := of("type") == "ALL" || of("type") == "index" && !walk
 		if (full || estimate > few && !walk) && slices.Contains([]string{"ax_task", "ax_instance", "ax_log", "t", "i", "x"}, of("table")) {

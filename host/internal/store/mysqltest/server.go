@@ -221,6 +221,19 @@ func (s *Server) DSN(database string) string {
 	return "mysql://root@" + s.Address() + "/" + database
 }
 
+// Create makes an empty database.
+func (s *Server) Create(ctx context.Context, database string) error {
+	db, err := sql.Open("mysql", s.driverDSN(""))
+	if err != nil {
+		return fmt.Errorf("reach MariaDB: %w", err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "CREATE DATABASE "+quote(database)); err != nil {
+		return fmt.Errorf("create database %s: %w", database, err)
+	}
+	return nil
+}
+
 func (s *Server) driverDSN(database string) string {
 	c := mysql.NewConfig()
 	c.User, c.Net, c.Addr, c.DBName = "root", "tcp", s.Address(), database

@@ -90,7 +90,9 @@ func Private(t testing.TB, o Options) (s *Server, dsn string) {
 			t.Errorf("stop MariaDB: %v", err)
 		}
 	})
-	run(t, s.DSN(""), "CREATE DATABASE ax")
+	if err := s.Create(t.Context(), "ax"); err != nil {
+		t.Fatal(err)
+	}
 	return s, s.DSN("ax")
 }
 
