@@ -4,6 +4,7 @@ package janitor
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -14,11 +15,15 @@ const (
 	// batch is how many rows one transaction deletes, rest the wait between two.
 	batch = 200
 	rest  = 50 * time.Millisecond
+	day   = 24 * time.Hour
 )
 
 // Store deletes old rows; each call returns how many, fewer than limit if none
 // is left.
 type Store interface {
+	// DropDays drops whole days, where the database keeps them apart; byDay says
+	// whether it does. A zero time drops none.
+	DropDays(ctx context.Context, app string, before time.Time) (dropped int, byDay bool, err error)
 	Purge(ctx context.Context, app string, before time.Time, limit int) (int, error)
 	PurgeAlerts(ctx context.Context, app string, before time.Time, limit int) (int, error)
 	PurgeAudit(ctx context.Context, app string, before time.Time, limit int) (int, error)
@@ -73,15 +78,33 @@ func (j *Janitor) Stop() {
 // runOnce deletes all that is older than the retention.
 func (j *Janitor) runOnce(ctx context.Context, now time.Time) (int, error) {
 	keep := j.cfg.Retention()
+	var before time.Time
+	if keep > 0 {
+		before = now.Add(-keep)
+	}
+	_, byDay, daysErr := j.cfg.Store.DropDays(ctx, j.cfg.App, before)
 	if keep <= 0 {
-		return 0, nil
+		return 0, daysErr
+	}
+	n, err := j.purge(ctx, before, byDay)
+	return n, errors.Join(daysErr, err)
+}
+
+// purge deletes row by row. Instances of a day that will go as a whole are left
+// alone until that has had a day's time.
+func (j *Janitor) purge(ctx context.Context, before time.Time, byDay bool) (int, error) {
+	purgeInstances := j.cfg.Store.Purge
+	if byDay {
+		purgeInstances = func(ctx context.Context, app string, before time.Time, limit int) (int, error) {
+			return j.cfg.Store.Purge(ctx, app, before.Add(-day), limit)
+		}
 	}
 	total := 0
 	for _, purge := range []func(context.Context, string, time.Time, int) (int, error){
-		j.cfg.Store.Purge, j.cfg.Store.PurgeAlerts, j.cfg.Store.PurgeAudit,
+		purgeInstances, j.cfg.Store.PurgeAlerts, j.cfg.Store.PurgeAudit,
 	} {
 		for {
-			n, err := purge(ctx, j.cfg.App, now.Add(-keep), batch)
+			n, err := purge(ctx, j.cfg.App, before, batch)
 			total += n
 			if err != nil {
 				return total, err

@@ -13,7 +13,8 @@ import (
 // rows is a store that counts rows down.
 type rows struct {
 	instances, alerts, audit int
-	before                   time.Time
+	before, instancesBefore  time.Time
+	days                     int // to drop; -1: it has no days
 	fail                     bool
 	calls                    int
 	largest                  int
@@ -30,7 +31,20 @@ func (r *rows) take(from *int, before time.Time, limit int) (int, error) {
 	return n, nil
 }
 
+func (r *rows) DropDays(_ context.Context, _ string, before time.Time) (int, bool, error) {
+	switch {
+	case r.fail:
+		return 0, true, errors.New("locked")
+	case before.IsZero() || r.days < 0:
+		return 0, r.days >= 0, nil
+	}
+	n := r.days
+	r.days = 0
+	return n, true, nil
+}
+
 func (r *rows) Purge(_ context.Context, _ string, before time.Time, limit int) (int, error) {
+	r.instancesBefore = before
 	return r.take(&r.instances, before, limit)
 }
 
@@ -45,7 +59,7 @@ func (r *rows) PurgeAudit(_ context.Context, _ string, before time.Time, limit i
 func TestDeletesAllInSmallSteps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &rows{instances: 1001, alerts: 3, audit: 200}
+		store := &rows{instances: 1001, alerts: 3, audit: 200, days: -1}
 		keep := time.Duration(0)
 		j := New(Config{App: "a", Store: store, Log: hclog.NewNullLogger(), Retention: func() time.Duration { return keep }})
 		now := time.Now()
@@ -59,8 +73,30 @@ func TestDeletesAllInSmallSteps(t *testing.T) {
 		if store.largest > batch {
 			t.Errorf("%d rows in one step", store.largest)
 		}
-		if want := now.Add(-keep); !store.before.Equal(want) {
-			t.Errorf("deleted what is older than %s, want %s", store.before, want)
+		if want := now.Add(-keep); !store.before.Equal(want) || !store.instancesBefore.Equal(want) {
+			t.Errorf("deleted what is older than %s and %s, want %s", store.instancesBefore, store.before, want)
+		}
+	})
+}
+
+// TestDays: days go as a whole, and instances one by one only where that has
+// left some.
+func TestDays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &rows{instances: 7, audit: 1, days: 2}
+		keep := time.Duration(0)
+		j := New(Config{App: "a", Store: store, Log: hclog.NewNullLogger(), Retention: func() time.Duration { return keep }})
+		now := time.Now()
+		if _, err := j.runOnce(t.Context(), now); err != nil || store.days != 2 {
+			t.Errorf("%d days are left of 2 although everything is kept (%v)", store.days, err)
+		}
+		keep = time.Hour
+		if n, err := j.runOnce(t.Context(), now); n != 8 || err != nil || store.days != 0 {
+			t.Errorf("%d rows and %d days (%v)", n, store.days, err)
+		}
+		if !store.instancesBefore.Equal(now.Add(-keep-day)) || !store.before.Equal(now.Add(-keep)) {
+			t.Errorf("instances before %s, the rest before %s", store.instancesBefore, store.before)
 		}
 	})
 }

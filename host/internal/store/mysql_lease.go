@@ -21,18 +21,10 @@ var errLeaseLost = errors.New("another host has taken the lease")
 // withLease waits until it has the lease, and keeps it while f runs. The context
 // of f ends when the lease is lost.
 func (d mySQL) withLease(ctx context.Context, s *Store, name string, f func(context.Context) error) error {
-	holder := rand.Text()
-	_, err := s.writeDB.ExecContext(ctx, s.sql("INSERT INTO ax_lease (name, holder, until_at) VALUES (?, '', 0)"), name)
-	if err != nil && !d.duplicate(err) {
-		return fmt.Errorf("make the lease %s: %w", name, err)
-	}
 	for said := false; ; said = true {
-		ok, err := d.takeLease(ctx, s, name, holder)
-		if err != nil {
+		had, err := d.tryLease(ctx, s, name, f)
+		if had || err != nil {
 			return err
-		}
-		if ok {
-			break
 		}
 		if !said {
 			s.log.Info("waiting for another host", "lease", name)
@@ -41,25 +33,37 @@ func (d mySQL) withLease(ctx context.Context, s *Store, name string, f func(cont
 			return fmt.Errorf("wait for the lease %s: %w", name, err)
 		}
 	}
-	ctx, lost := context.WithCancelCause(ctx)
+}
+
+// tryLease is withLease, but does nothing if another host has the lease.
+func (d mySQL) tryLease(ctx context.Context, s *Store, name string, f func(context.Context) error) (had bool, err error) {
+	holder := rand.Text()
+	_, err = s.writeDB.ExecContext(ctx, s.sql("INSERT INTO ax_lease (name, holder, until_at) VALUES (?, '', 0)"), name)
+	if err != nil && !d.duplicate(err) {
+		return false, fmt.Errorf("make the lease %s: %w", name, err)
+	}
+	if had, err := d.takeLease(ctx, s, name, holder); err != nil || !had {
+		return false, err
+	}
+	leased, lost := context.WithCancelCause(ctx)
 	renewing := make(chan struct{})
 	go func() {
 		defer close(renewing)
-		for sleep(ctx, leaseRenew) == nil {
-			if ok, err := d.takeLease(ctx, s, name, holder); err == nil && !ok {
+		for sleep(leased, leaseRenew) == nil {
+			if ok, err := d.takeLease(leased, s, name, holder); err == nil && !ok {
 				lost(errLeaseLost)
 			}
 		}
 	}()
-	err = f(ctx)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	err = f(leased)
+	if cause := context.Cause(leased); err != nil && cause != nil {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
 	lost(nil)
 	<-renewing
 	_, end := s.writeDB.ExecContext(context.WithoutCancel(ctx),
 		s.sql("UPDATE ax_lease SET until_at = 0 WHERE name = ? AND holder = ?"), name, holder)
-	return errors.Join(err, end)
+	return true, errors.Join(err, end)
 }
 
 // takeLease takes a lease that nobody else holds, or holds it for longer.

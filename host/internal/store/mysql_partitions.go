@@ -31,10 +31,6 @@ var partitionedTables = []partitioned{
 const (
 	restPartition = "p_rest"
 	dayPartition  = "p20060102"
-	// defaultAhead is how many days Migrate makes partitions for.
-	defaultAhead = 30
-	// tooFew days ahead are worth a warning where a host cannot make more.
-	tooFew = 3
 )
 
 // partition is one that the server has.
@@ -46,40 +42,42 @@ type partition struct {
 // partitionAhead makes the partitions of the days to come, where the account may
 // do that: else the owner has to.
 func (d mySQL) partitionAhead(ctx context.Context, s *Store) error {
-	r, err := d.maintainPartitions(ctx, s, PartitionParams{Ahead: s.options.PartitionDays})
-	if errors.Is(err, ErrNotPermitted) {
-		if left := time.Until(r.Until); left < tooFew*24*time.Hour {
-			s.log.Warn("partitions of the days to come are missing and this account may not make them: run ax migrate with that of the owner",
-				"until", r.Until)
-		}
-		return nil
-	}
+	_, _, err := s.DropDays(ctx, "", time.Time{})
 	return err
 }
 
 func (d mySQL) maintainPartitions(ctx context.Context, s *Store, p PartitionParams) (PartitionReport, error) {
 	var report PartitionReport
+	if made, err := d.tableExists(ctx, s.readDB, s.sql("ax_lease")); err != nil || !made {
+		return report, err // there are no tables yet
+	}
+	_, err := d.tryLease(ctx, s, "partitions", func(ctx context.Context) error {
+		return d.changePartitions(ctx, s, p, &report)
+	})
+	return report, err
+}
+
+func (d mySQL) changePartitions(ctx context.Context, s *Store, p PartitionParams, report *PartitionReport) error {
 	now, err := d.now(ctx, s.readDB)
 	if err != nil {
-		return report, err
+		return err
 	}
-	today := now.Truncate(24 * time.Hour)
 	db, err := d.owner()
 	if err != nil {
-		return report, err
+		return err
 	}
 	defer db.Close()
 	// While a change of a table waits for its readers, all others wait for it.
 	if _, err := db.ExecContext(ctx, "SET SESSION lock_wait_timeout = 5"); err != nil {
-		return report, err
+		return err
 	}
 	for _, t := range partitionedTables {
-		m := partitionMaker{mySQL: d, store: s, db: db, partitioned: t, report: &report}
-		if err := m.run(ctx, p, today); err != nil {
-			return report, fmt.Errorf("%s: %w", s.sql(t.table), permitted(err))
+		m := partitionMaker{mySQL: d, store: s, db: db, partitioned: t, report: report}
+		if err := m.run(ctx, p, now.Truncate(24*time.Hour)); err != nil {
+			return fmt.Errorf("%s: %w", s.sql(t.table), permitted(err))
 		}
 	}
-	return report, nil
+	return nil
 }
 
 // permitted marks the errors that say that the account lacks a right.

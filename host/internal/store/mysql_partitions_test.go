@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,5 +215,33 @@ func TestUnpartitioned(t *testing.T) {
 	// Without rows they get partitions.
 	if r := p.maintain(store.PartitionParams{Ahead: 1}); len(r.Added) != 6 {
 		t.Errorf("empty: %+v", r)
+	}
+}
+
+// TestDropDays: what a host calls every few minutes, of which many do at once.
+func TestDropDays(t *testing.T) {
+	t.Parallel()
+	p := newParted(t, 1)
+	p.row(p.today.Add(-day), p.today.Add(-day), nil)
+	var wg sync.WaitGroup
+	var dropped atomic.Int64
+	for range 6 {
+		wg.Go(func() {
+			n, _, err := p.DropDays(t.Context(), "a", p.today)
+			if err != nil {
+				t.Error(err)
+			}
+			dropped.Add(int64(n))
+		})
+	}
+	wg.Wait()
+	if dropped.Load() != 2 {
+		t.Errorf("%d partitions dropped, want 2", dropped.Load())
+	}
+	if n, byDay, err := p.DropDays(t.Context(), "a", p.today); n != 0 || !byDay || err != nil {
+		t.Errorf("again: %d, %v, %v", n, byDay, err)
+	}
+	if n, byDay, err := storetest.Open(t).DropDays(t.Context(), "a", p.today); n != 0 || byDay || err != nil {
+		t.Errorf("SQLite: %d, %v, %v", n, byDay, err)
 	}
 }

@@ -22,7 +22,8 @@ type PartitionReport struct {
 	// Added and Dropped name partitions.
 	Added, Dropped []string
 	// Until is the end of the last day with a partition of its own. Zero means
-	// that the tables have none: old rows go by Purge alone.
+	// that the tables have none, so that old rows go by Purge alone, or that
+	// another host is looking after them right now.
 	Until time.Time
 }
 
@@ -39,4 +40,28 @@ func (s *Store) MaintainPartitions(ctx context.Context, p PartitionParams) (Part
 	}
 	r, err := s.dialect.maintainPartitions(ctx, s, p)
 	return r, s.wrap("maintain partitions", err)
+}
+
+const (
+	// defaultAhead is how many days have a partition in advance.
+	defaultAhead = 30
+	// tooFew days ahead are worth a warning where a host cannot make more.
+	tooFew = 3 * 24 * time.Hour
+)
+
+// DropDays makes the partitions of the days to come, and drops those of an app
+// that ended before the given time; zero drops none. It returns how many it has
+// dropped, and whether days go as a whole: then Purge is for what is a day older
+// and left over. Where the account may not do that, the log says so in time and
+// byDay is false.
+func (s *Store) DropDays(ctx context.Context, app string, before time.Time) (dropped int, byDay bool, err error) {
+	r, err := s.MaintainPartitions(ctx, PartitionParams{App: app, Before: before, Ahead: s.options.PartitionDays})
+	if errors.Is(err, ErrNotPermitted) {
+		if time.Until(r.Until) < tooFew {
+			s.log.Warn("partitions of the days to come are missing and this account may not make them: run ax migrate with that of the owner",
+				"until", r.Until)
+		}
+		return 0, false, nil
+	}
+	return len(r.Dropped), !r.Until.IsZero(), err
 }
