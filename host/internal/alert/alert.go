@@ -264,7 +264,7 @@ func (m *Manager) finish(ctx context.Context) {
 	m.keeper.stopping, m.keeper.gatherAt = true, time.Time{}
 	for {
 		_, err := m.turn(ctx, time.Now())
-		if err != nil || !m.delivering() && !m.more() {
+		if err != nil || !m.keeper.held || !m.delivering() && !m.more() {
 			return
 		}
 		select {

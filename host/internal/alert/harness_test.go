@@ -37,13 +37,16 @@ type world struct {
 	manager  *alert.Manager
 	settings alert.Settings
 	tasks    map[string]*ax.Task
-	run      ax.InstanceID // the newest one
+	next     map[string]time.Time // due times that nobody has recorded
+	run      ax.InstanceID        // the newest one
 	ids      *ax.IDs
 	nested   bool // something happens while the Manager works
 	log      syncBuffer
 
-	mu  sync.Mutex
-	got []delivery // what notifiers have taken
+	mu      sync.Mutex
+	got     []delivery       // what notifiers have taken
+	overdue []ax.OverdueTask // what hosts were asked to take over
+	nodes   []ax.Node
 	// answer is what the notifiers say; nil means yes.
 	answer func(ctx context.Context, d delivery) error
 }
@@ -152,16 +155,31 @@ func (w *world) open() {
 	w.store = &flakyStore{Store: s}
 	var rows []ax.TaskRow
 	for _, task := range w.tasks {
-		rows = append(rows, ax.TaskRow{Task: *task, TaskState: ax.TaskState{PlanVersion: "1"}})
+		rows = append(rows, ax.TaskRow{Task: *task, TaskState: ax.TaskState{PlanVersion: "1", NextAt: w.next[task.Name]}})
 	}
 	w.must(s.ApplyTasks(ctx, store.ApplyParams{App: "shop", Actor: "test", Now: time.Now(), Upsert: rows}))
-	w.manager = alert.New(alert.Config{
-		App: "shop", Node: "n1", Incarnation: "n1-" + time.Now().Format(time.RFC3339Nano), Sole: true, IDs: w.ids, Store: w.store,
+	w.manager = w.newManager("n1", true)
+	w.must(w.manager.Start(ctx))
+}
+
+// newManager returns a Manager on the database, which has it for itself if sole.
+func (w *world) newManager(node string, sole bool) *alert.Manager {
+	return alert.New(alert.Config{
+		App: "shop", Node: node, Incarnation: node + "-" + time.Now().Format(time.RFC3339Nano), Sole: sole, IDs: w.ids, Store: w.store,
 		Log:      hclog.New(&hclog.LoggerOptions{Output: &w.log, Level: hclog.Debug}),
 		Settings: func() *alert.Settings { return &w.settings },
 		Task:     func(name string) *ax.Task { return w.tasks[name] }, Notify: w.notify,
+		Overdue: func(_ context.Context, tasks []ax.OverdueTask) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.overdue = append(w.overdue, tasks...)
+		},
+		Nodes: func(context.Context) ([]ax.Node, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return slices.Clone(w.nodes), nil
+		},
 	})
-	w.must(w.manager.Start(ctx))
 }
 
 func (w *world) notify(ctx context.Context, notifier string, msg pluginapi.Message) error {
@@ -229,7 +247,7 @@ func (w *world) attempt(task *ax.Task, status ax.Status, text string, again bool
 	now := time.Now()
 	running := ax.Instance{
 		ID: w.run, TaskID: task.ID, TaskName: task.Name, App: task.App, Kind: ax.KindManual, Status: ax.StatusRunning,
-		ScheduledAt: now.Add(time.Duration(w.run) * time.Microsecond), CreatedAt: now, StartedAt: now, Attempt: 1, Node: "n1",
+		ScheduledAt: now.Add(time.Duration(w.run%1_000_000) * time.Microsecond), CreatedAt: now, StartedAt: now, Attempt: 1, Node: "n1",
 	}
 	ended := running
 	ended.Status, ended.Error, ended.EndedAt = status, text, now
@@ -263,7 +281,7 @@ func (w *world) drops(task *ax.Task, status ax.Status, reason string) {
 	now := time.Now()
 	w.submit(ax.Change{Insert: []ax.Instance{{
 		ID: w.run, TaskID: task.ID, TaskName: task.Name, App: task.App, Kind: ax.KindScheduled, Status: status,
-		ScheduledAt: now.Add(time.Duration(w.run) * time.Microsecond), CreatedAt: now, EndedAt: now, Reason: reason,
+		ScheduledAt: now.Add(time.Duration(w.run%1_000_000) * time.Microsecond), CreatedAt: now, EndedAt: now, Reason: reason,
 	}}})
 }
 

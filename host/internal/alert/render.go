@@ -67,7 +67,12 @@ func ParseTemplate(text string) (*template.Template, error) {
 	}
 	// A field that does not exist is found only when it is filled in.
 	full := View{Tasks: []TaskView{{}}, More: []string{""}, Hosts: []string{""}, Error: "e", Instance: "1"}
-	return t, t.Execute(new(strings.Builder), full)
+	for _, v := range []View{full, {}} {
+		if err := t.Execute(new(strings.Builder), v); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
 }
 
 // DefaultTemplates returns the texts of the templates of a language.

@@ -10,10 +10,13 @@ import (
 // selection decides which message of a notifier leaves next, and which ones wait
 // longer. It is pure.
 type selection struct {
-	now      time.Time
+	now time.Time
+	// horizon is until when a message counts as due, mostly now.
+	horizon  time.Time
 	settings *Settings
 	receiver *Receiver
-	// due are the messages that are due, the one that has waited longest first.
+	// due are the messages that are due, or will be within Gather, the one that
+	// has waited longest first.
 	due []*row
 	// threads are the messages of their tasks for the notifier, unsettled or
 	// settled lately, by task.
@@ -40,28 +43,12 @@ func (s *selection) choose() choice {
 	if c.wait = s.rateLimit(); !c.wait.IsZero() {
 		return c
 	}
-	var ready []*row
-	var again *row // left before and did not arrive
-	for _, r := range s.due {
-		if r.State != ax.AlertOpen {
-			if again == nil {
-				again = r
-			}
-			continue
-		}
-		if until, held := s.hold(r); until.After(s.now) {
-			r.postpone(until)
-			r.facts.Held = r.facts.Held || held
-			c.changed = append(c.changed, r)
-			continue
-		}
-		ready = append(ready, r)
-	}
+	ready, again := s.ready(&c)
 	if again != nil && (len(ready) == 0 || again.NextTryAt.Before(ready[0].NextTryAt)) {
 		c.row = again
 		return c
 	}
-	for len(ready) > 0 && c.row == nil {
+	for c.row == nil && len(ready) > 0 && s.isDue(ready[0]) {
 		var group []*row
 		group, ready = s.group(ready)
 		s.take(&c, group)
@@ -70,6 +57,31 @@ func (s *selection) choose() choice {
 		c.row = again
 	}
 	return c
+}
+
+func (s *selection) isDue(r *row) bool { return !r.NextTryAt.After(s.horizon) }
+
+// ready returns the messages that nothing holds back, and the first one that left
+// before and did not arrive. Those that are held wait longer.
+func (s *selection) ready(c *choice) (ready []*row, again *row) {
+	for _, r := range s.due {
+		if r.State != ax.AlertOpen {
+			if again == nil && s.isDue(r) {
+				again = r
+			}
+			continue
+		}
+		until, held := s.hold(r)
+		switch {
+		case !until.After(s.now):
+			ready = append(ready, r)
+		case s.isDue(r):
+			r.postpone(until)
+			r.facts.Held = r.facts.Held || held
+			c.changed = append(c.changed, r)
+		}
+	}
+	return ready, again
 }
 
 // rateLimit returns until when the receiver wants no more; zero if it does.

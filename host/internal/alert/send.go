@@ -116,11 +116,11 @@ func (m *Manager) ready(now time.Time, s *selection, c *choice) {
 // selection reads what it takes to choose the next message of a notifier.
 func (m *Manager) selection(ctx context.Context, now time.Time, notifier string) (*selection, error) {
 	settings := m.cfg.Settings()
-	s := &selection{now: now, settings: settings, receiver: settings.Receivers[notifier], threads: map[ax.TaskID][]ax.AlertRow{}}
+	s := &selection{now: now, horizon: m.horizon(now), settings: settings, receiver: settings.Receivers[notifier], threads: map[ax.TaskID][]ax.AlertRow{}}
 	if s.receiver == nil { // it is not configured any more; Notify says so
 		s.receiver = &Receiver{}
 	}
-	saved, err := m.cfg.Store.DueAlerts(ctx, m.cfg.App, notifier, m.horizon(now), dueLimit)
+	saved, err := m.cfg.Store.DueAlerts(ctx, m.cfg.App, notifier, now.Add(settings.Gather), dueLimit)
 	if err != nil {
 		return nil, err
 	}

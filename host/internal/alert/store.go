@@ -28,7 +28,7 @@ type Store interface {
 	TaskAlerts(ctx context.Context, app string, ids []ax.TaskID, after time.Time) ([]ax.AlertRow, error)
 	// EndTexts returns the error or the reason of instances.
 	EndTexts(ctx context.Context, ids []ax.InstanceID) (map[ax.InstanceID]string, error)
-	NewestSuccesses(ctx context.Context, ids []ax.TaskID, since time.Time) (map[ax.TaskID]time.Time, error)
+	NewestSuccesses(ctx context.Context, ids []ax.TaskID, since time.Time) ([]ax.TaskSuccess, error)
 
 	// AlertTurns returns when the first message of each notifier is due.
 	AlertTurns(ctx context.Context, app string) (map[string]time.Time, error)

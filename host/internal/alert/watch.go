@@ -15,8 +15,10 @@ const (
 	watchLimit = 10_000
 	// nodeDead is how long a host must be silent to be lost.
 	nodeDead = 15 * time.Second
-	// learnEvery is how often it is looked which tasks fail.
+	// learnEvery is how often it is looked which tasks fail, missedFor how old an
+	// instance may be of which a success is looked for.
 	learnEvery = 15 * time.Second
+	missedFor  = 24 * time.Hour
 )
 
 // watch looks now and then for what nobody tells of: runs that take long or do
@@ -58,6 +60,9 @@ func (w *watcher) runOnce(ctx context.Context) error {
 		if err := w.m.learnFailing(ctx); err != nil {
 			return err
 		}
+		if err := w.successes(ctx, now); err != nil {
+			return err
+		}
 		w.learned = now
 	}
 	seen := map[string]bool{}
@@ -69,6 +74,34 @@ func (w *watcher) runOnce(ctx context.Context) error {
 	}
 	w.told = seen // what is over is forgotten
 	return w.hosts(ctx, now)
+}
+
+// successes tells of successes that were not noted as the end of failures, since
+// their host did not know yet that another one had seen the task fail.
+func (w *watcher) successes(ctx context.Context, now time.Time) error {
+	if !w.m.holds() {
+		return nil
+	}
+	rows, err := w.m.cfg.Store.FailingTasks(ctx, w.m.cfg.App)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	failed := make(map[ax.TaskID]time.Time, len(rows))
+	ids := make([]ax.TaskID, len(rows))
+	for i := range rows {
+		s, err := loadStory(rows[i])
+		if err != nil {
+			continue // the next event of the task says so
+		}
+		ids[i], failed[rows[i].TaskID] = rows[i].TaskID, s.Newest
+	}
+	list, err := w.m.cfg.Store.NewestSuccesses(ctx, ids, now.Add(-missedFor))
+	for _, t := range list {
+		if t.At.After(failed[t.ID]) {
+			w.m.Tell(ax.AlertEvent{TaskID: t.ID, Subject: t.Name, Event: succeeded, At: t.At})
+		}
+	}
+	return err
 }
 
 // tell tells once for each key.

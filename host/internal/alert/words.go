@@ -22,8 +22,9 @@ type words struct {
 	// Titles, of messages about several tasks and of others.
 	sameError, sameOther, like, summary, others string
 	// What a recovery ended: after how long and how many failures.
-	fixed, fixedOnly   string
-	at, fromTo, goesOn string
+	fixed, fixedOnly string
+	// When something happened: what and when, and the forms of a time.
+	when, at, fromTo, goesOn string
 	// text is the default template.
 	text string
 }
@@ -56,7 +57,7 @@ var english = words{
 	sameError: "same error in %d tasks", sameOther: "%d tasks: %s",
 	like: "%s, like %d other tasks", summary: "%d tasks while it was quiet", others: ", and %s",
 	fixed: "fixed after %s, %s", fixedOnly: "fixed after %s",
-	at: "at %s", fromTo: "from %s to %s", goesOn: " It goes on since %s.",
+	when: "%[1]s %[2]s", at: "at %s", fromTo: "from %s to %s", goesOn: " It goes on since %s.",
 	text: textEnglish,
 }
 
@@ -67,7 +68,7 @@ const textEnglish = `{{if .Tasks}}{{.Opening}}
 {{range .More}}It {{.}}
 {{end}}{{if .Like}}{{.Like}} other tasks say the same.
 {{end}}{{if gt .Streak 1}}That makes {{.Streak}} failures in a row.
-{{end}}{{end}}{{if gt .Attempts .Failures}}They took {{.Attempts}} attempts{{if .Hosts}} on {{join .Hosts ", "}}{{end}}.
+{{end}}{{end}}{{if gt .Attempts .Failures}}{{if gt .Failures 1}}They{{else}}It{{end}} took {{.Attempts}} attempts{{if .Hosts}} on {{join .Hosts ", "}}{{end}}.
 {{else if gt (len .Hosts) 1}}The hosts were {{join .Hosts ", "}}.
 {{end}}{{if and .Instance (not .Tasks)}}{{if gt .Count 1}}Newest run{{else}}Run{{end}}: instance {{.Instance}}{{if .Attempt}}, attempt {{.Attempt}}{{end}}{{if .Host}} on host {{.Host}}{{end}}.
 {{end}}{{if .Held}}It was held back until now.
@@ -94,8 +95,8 @@ var chinese = words{
 	was:       "曾被搁置",
 	sameError: "%d 个任务出现同样的错误", sameOther: "%d 个任务%s",
 	like: "%s（另有 %d 个任务相同）", summary: "静默期间 %d 个任务有消息", others: "，另有其他 %s",
-	fixed: "历时 %s、失败 %s 后修复", fixedOnly: "失败 %s 后修复",
-	at: "%s", fromTo: "%s 至 %s", goesOn: "%s 起继续。",
+	fixed: "历时 %s、失败 %s后修复", fixedOnly: "失败 %s后修复",
+	when: "于 %[2]s %[1]s", at: "%s", fromTo: "%s 至 %s", goesOn: "%s 起继续。",
 	text: textChinese,
 }
 
@@ -168,7 +169,7 @@ func (w *words) sentence(t *tally, zone *time.Location) string {
 	} else {
 		stop, colon, comma = "。", "：", "，"
 	}
-	s := phrase + " " + w.span(t.First.In(zone), t.Last.In(zone))
+	s := fmt.Sprintf(w.when, phrase, w.span(t.First.In(zone), t.Last.In(zone)))
 	switch {
 	case t.Event == recovered:
 		s += comma + w.fixedAfter(t)

@@ -180,6 +180,13 @@ type OverdueTask struct {
 	Parked string // why it cannot be scheduled, if it is known
 }
 
+// TaskSuccess is when a run of a task was a success.
+type TaskSuccess struct {
+	ID   TaskID
+	Name string
+	At   time.Time
+}
+
 // WatchedInstance is an instance that waits or runs, in short.
 type WatchedInstance struct {
 	ID          InstanceID

@@ -50,25 +50,16 @@ func (s *Store) CountRecent(ctx context.Context, app string, since time.Time) (m
 	return counts, err
 }
 
-// NewestSuccesses returns the tasks among ids that have an instance, recorded
+// NewestSuccesses returns those of the tasks that have an instance, recorded
 // since the given time, that was a success, and when the newest of them ended.
-func (s *Store) NewestSuccesses(ctx context.Context, ids []ax.TaskID, since time.Time) (map[ax.TaskID]time.Time, error) {
-	type end struct {
-		id ax.TaskID
-		at time.Time
-	}
-	rows, err := inChunks(ids, func(chunk []ax.TaskID) ([]end, error) {
+func (s *Store) NewestSuccesses(ctx context.Context, ids []ax.TaskID, since time.Time) ([]ax.TaskSuccess, error) {
+	return inChunks(ids, func(chunk []ax.TaskID) ([]ax.TaskSuccess, error) {
 		args := append(idArgs(chunk), ax.FirstID(since), string(ax.StatusSuccess))
-		return collect(ctx, s, "look for successes", func(row scanner) (end, error) {
-			var e end
-			err := row.Scan(&e.id, timeColumn{&e.at})
-			return e, err
-		}, "SELECT task_id, max(ended_at) FROM ax_instance WHERE task_id IN ("+placeholders(len(chunk))+
+		return collect(ctx, s, "look for successes", func(row scanner) (ax.TaskSuccess, error) {
+			var t ax.TaskSuccess
+			err := row.Scan(&t.ID, &t.Name, timeColumn{&t.At})
+			return t, err
+		}, "SELECT task_id, max(task_name), max(ended_at) FROM ax_instance WHERE task_id IN ("+placeholders(len(chunk))+
 			") AND id >= ? AND status = ? GROUP BY task_id", args...)
 	})
-	newest := map[ax.TaskID]time.Time{}
-	for _, e := range rows {
-		newest[e.id] = e.at
-	}
-	return newest, err
 }

@@ -84,7 +84,7 @@ func alertTexts(b *bed) {
 	equal(b, "texts", texts, map[ax.InstanceID]string{failed.ID: "坏了", skipped.ID: "忙"})
 	newest, err := b.s.NewestSuccesses(b.Context(), []ax.TaskID{failed.TaskID, 99}, noon.Add(-time.Hour))
 	b.must(err)
-	equal(b, "newest success", newest, map[ax.TaskID]time.Time{failed.TaskID: noon.Add(time.Minute)})
+	equal(b, "newest success", newest, []ax.TaskSuccess{{ID: failed.TaskID, Name: "t", At: noon.Add(time.Minute)}})
 	counts, err := b.s.CountRecent(b.Context(), app, noon.Add(-time.Hour))
 	b.must(err)
 	equal(b, "recent", counts, map[ax.Status]int{ax.StatusFailed: 1, ax.StatusSkipped: 1, ax.StatusSuccess: 1})
