@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -68,7 +69,7 @@ func force(c *mysql.Config) {
 	if c.Params == nil {
 		c.Params = map[string]string{}
 	}
-	for name, value := range map[string]string{
+	maps.Copy(c.Params, map[string]string{
 		"autocommit": "1",
 		// Too long texts are errors, and backslashes and double quotes mean what the
 		// driver takes them to mean.
@@ -79,9 +80,7 @@ func force(c *mysql.Config) {
 		// A machine that is gone cannot close its connections, and its open transaction
 		// would hold locks for hours: the server ends it before the host counts as dead.
 		"wait_timeout": "12",
-	} {
-		c.Params[name] = value
-	}
+	})
 }
 
 // readDriverDSN reads the form of the driver.

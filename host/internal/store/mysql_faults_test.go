@@ -149,7 +149,7 @@ func TestMySQLServerEnds(t *testing.T) {
 	})
 	var promised []answer
 	for _, end := range []func(){server.Kill, server.Halt, server.Kill} {
-		for n := 0; n < 100; n++ {
+		for range 100 {
 			promised = append(promised, <-answers)
 		}
 		end()

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/axsched/ax/host/internal/ax"
 )
 
@@ -180,7 +178,7 @@ func (m *partitionMaker) begin(ctx context.Context, today time.Time, ahead int) 
 	first := today.AddDate(0, 0, -1)
 	text := "ALTER TABLE " + m.table + " PARTITION BY RANGE (" + m.column + ") (" + m.list(first, today.AddDate(0, 0, ahead)) + ")"
 	_, err = m.db.ExecContext(ctx, m.store.sql(text))
-	if _, refused := errors.AsType[*mysql.MySQLError](err); refused && !m.transient(err) && permitted(err) == err {
+	if number(err) != 0 && !m.transient(err) && !errors.Is(permitted(err), ErrNotPermitted) {
 		m.report.Added = nil
 		m.store.log.Warn("the server has no partitions by day: old rows will be deleted one by one", "table", m.store.sql(m.table), "error", err)
 		return nil

@@ -158,9 +158,11 @@ func (p *planned) ask() {
 	p.must(err)
 	_, err = p.CountActive(ctx, "a", task.ID)
 	p.must(err)
-	for range p.Unfinished(ctx, "a") {
+	for _, err := range p.Unfinished(ctx, "a") {
+		p.must(err)
 	}
-	for range p.UnfinishedOf(ctx, "a", []string{"host-1"}) {
+	for _, err := range p.UnfinishedOf(ctx, "a", []string{"host-1"}) {
+		p.must(err)
 	}
 	_, err = p.Waiting(ctx, "a")
 	p.must(err)

@@ -27,7 +27,7 @@ type PartitionReport struct {
 	Until time.Time
 }
 
-// ErrNotPermitted: the account lacks the right to make and drop partitions.
+// ErrNotPermitted says that the account lacks the right to make and drop partitions.
 var ErrNotPermitted = errors.New("the account may not change partitions")
 
 // MaintainPartitions makes partitions for the days to come and drops old ones.

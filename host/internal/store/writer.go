@@ -150,7 +150,7 @@ func (w *writer) write(batch []*item) {
 	for {
 		started := time.Now()
 		err := w.transaction(batch, how)
-		if lost, ok := errors.AsType[*lostCommit](err); ok {
+		if lost, ok := errors.AsType[*lostCommitError](err); ok {
 			err = w.settle(batch, lost)
 		}
 		transient := w.store.dialect.transient(err) && !errors.Is(err, ErrUncertain)
@@ -206,7 +206,7 @@ func (w *writer) giveUp(batch []*item, err error, transient bool) bool {
 }
 
 // transaction tries to write all items whose verdict is not final. After an
-// error nothing of them is written, unless it is a lostCommit.
+// error nothing of them is written, unless it is a lostCommitError.
 func (w *writer) transaction(batch []*item, how mode) error {
 	ctx := context.Background() // a change is written whoever still waits for it
 	if err := w.stmts.prepare(ctx); err != nil {

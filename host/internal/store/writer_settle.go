@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// lostCommit is a COMMIT whose answer did not come: the transaction is committed
+// lostCommitError is a COMMIT whose answer did not come: the transaction is committed
 // with all that it wrote, or rolled back, and its witness tells which.
-type lostCommit struct {
+type lostCommitError struct {
 	witness witness
 	cause   error
 }
 
-func (l *lostCommit) Error() string { return "the answer to COMMIT was lost: " + l.cause.Error() }
-func (l *lostCommit) Unwrap() error { return l.cause }
+func (l *lostCommitError) Error() string { return "the answer to COMMIT was lost: " + l.cause.Error() }
+func (l *lostCommitError) Unwrap() error { return l.cause }
 
 // witness is a row that is in the database if and only if a transaction was
 // committed.
@@ -66,7 +66,7 @@ func (w *writer) commit(ctx context.Context, tx *sql.Tx, batch []*item) error {
 	}
 	err := tx.Commit()
 	if changed && err != nil && w.store.dialect.unsure(err) {
-		return &lostCommit{mark, err}
+		return &lostCommitError{mark, err}
 	}
 	if err == nil && mark.text == markWitness {
 		w.mark = mark.id
@@ -94,7 +94,7 @@ func randomID() int64 {
 
 // settle finds out what became of a transaction: nil if it was committed, the
 // cause if it was rolled back, errUnknown if that could not be learnt in time.
-func (w *writer) settle(batch []*item, lost *lostCommit) error {
+func (w *writer) settle(batch []*item, lost *lostCommitError) error {
 	until := time.Time{}
 	for _, it := range batch {
 		if end := it.at.Add(w.retryFor); end.After(until) {
@@ -125,7 +125,7 @@ func (w *writer) isThere(what witness) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close()
+	defer conn.Close() //nolint:errcheck // the connection goes back, or is broken
 	// On a node of Galera this waits for what other nodes have committed. Servers
 	// that do not know the variable have no such lag.
 	waited := false

@@ -21,7 +21,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// ErrMissing: there is no MariaDB on this machine.
+// ErrMissing says that there is no MariaDB on this machine.
 var ErrMissing = errors.New("MariaDB is not installed: run scripts/test-deps.sh (Debian's package mariadb-server), or name a server in " + EnvDSN)
 
 // Options say how a server is set up. The zero value is for tests: small, and
@@ -53,7 +53,8 @@ type Server struct {
 	dir, port string
 	args      []string
 	process   *os.Process
-	exited    chan error // gets the end of the process
+	exited    chan struct{} // closed when the process has ended
+	exit      error         // how it has ended, once exited is closed
 }
 
 // Start makes the files of a new server and starts it. Each commit is flushed to
@@ -155,19 +156,21 @@ func (s *Server) Resume(ctx context.Context) error {
 	// The kernel kills it when the thread that started it ends: that one must
 	// live as long as the server.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	started, exited := make(chan error, 1), make(chan error, 1)
+	started := make(chan error, 1)
+	s.exited = make(chan struct{})
 	go func() {
 		runtime.LockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			exited <- cmd.Wait()
+			s.exit = cmd.Wait()
+			close(s.exited)
 		}
 	}()
 	if err := <-started; err != nil {
 		return fmt.Errorf("start MariaDB: %w", err)
 	}
-	s.process, s.exited = cmd.Process, exited
+	s.process = cmd.Process
 	err := s.waitReady(ctx)
 	if err != nil {
 		s.end(syscall.SIGKILL)
@@ -191,9 +194,8 @@ func (s *Server) waitReady(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case end := <-s.exited:
-			s.exited <- end
-			return fmt.Errorf("MariaDB ended at its start (%w):\n%s", end, s.Log())
+		case <-s.exited:
+			return fmt.Errorf("MariaDB ended at its start (%w):\n%s", s.exit, s.Log())
 		case <-ctx.Done():
 			return fmt.Errorf("MariaDB does not answer: %w\n%s", err, s.Log())
 		case <-tick.C:

@@ -114,8 +114,8 @@ func ownerUnfinished(b *bed) {
 	}
 	slices.Sort(got)
 	equal(b, "left by two hosts", got, []int{1, 3, 4, 6, 7})
-	for i := range b.s.UnfinishedOf(b.Context(), app, nil) {
-		b.Errorf("left by nobody: %v", i)
+	for i, err := range b.s.UnfinishedOf(b.Context(), app, nil) {
+		b.Errorf("left by nobody: %v, %v", i, err)
 	}
 }
 
