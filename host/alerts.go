@@ -86,19 +86,19 @@ func (h *Host) startAlerts(ctx context.Context) error {
 	return nil
 }
 
-// notify hands a message to a notifier of the configuration. Secrets that were
-// not known yet when it was written are taken out.
-func (h *Host) notify(ctx context.Context, name string, msg pluginapi.Message) error {
+// notify hands a message to a notifier of the configuration, and returns its
+// receipt. Secrets that were not known yet when it was written are taken out.
+func (h *Host) notify(ctx context.Context, name string, msg pluginapi.Message) (receipt string, err error) {
 	notifier, ok := h.live.Load().cfg.Notifiers[name]
 	if !ok {
-		return fmt.Errorf("the configuration has no notifier %q any more", name)
+		return "", fmt.Errorf("the configuration has no notifier %q any more", name)
 	}
 	for _, text := range []*string{&msg.Title, &msg.Text, &msg.LastError} {
 		*text = h.redactor.String(*text)
 	}
 	if notifier.Use.Name == logNotifier {
 		h.logMessage(name, msg)
-		return nil
+		return "", nil
 	}
 	return h.plugins.Notifier(pluginhost.Spec{Use: notifier.Use.Name, Settings: notifier.With}).Notify(ctx, msg)
 }

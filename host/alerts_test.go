@@ -45,7 +45,7 @@ notifiers:
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	for severity, level := range map[string]string{"error": "[ERROR]", "warning": "[WARN]", "info": "[INFO]"} {
 		log.Reset()
-		err := h.notify(t.Context(), "ops", pluginapi.Message{
+		_, err := h.notify(t.Context(), "ops", pluginapi.Message{
 			ID: "7", Task: "report", Event: "failed", Severity: severity, Title: "report failed",
 			Text: "login with hunter2 refused", Count: 1, First: at, Last: at,
 		})
@@ -58,7 +58,7 @@ notifiers:
 			}
 		}
 	}
-	err := h.notify(t.Context(), "gone", pluginapi.Message{})
+	_, err := h.notify(t.Context(), "gone", pluginapi.Message{})
 	if err == nil || pluginapi.IsPermanent(err) {
 		t.Errorf("a notifier that is not configured: %v, want an error that may pass", err)
 	}

@@ -146,7 +146,7 @@ func (b backend) TestNotifier(ctx context.Context, name, actor string) (api.Test
 	begun := time.Now()
 	msg := b.h.alerts.TestMessage(name, begun)
 	b.audit(ctx, actor, "notifier.test", name, nil)
-	if err := b.h.notify(ctx, name, msg); err != nil {
+	if _, err := b.h.notify(ctx, name, msg); err != nil {
 		return api.TestReport{}, &api.Unavailable{Reason: b.h.redactor.String(err.Error())}
 	}
 	return api.TestReport{Notifier: name, ID: msg.ID, Took: time.Since(begun).Round(time.Millisecond).String()}, nil

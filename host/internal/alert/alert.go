@@ -53,11 +53,11 @@ type Config struct {
 	// Redact takes secrets out of a text; nil leaves texts as they are.
 	Redact func(string) string
 	// Notify hands a message to a notifier, called by its name in the
-	// configuration. It must return when ctx ends. It is called for one message
+	// configuration, and returns what pluginapi.ReceiptNotifier says. It must return when ctx ends. It is called for one message
 	// of a notifier at a time. An error that pluginapi.IsPermanent knows gives
 	// the message up; any other one has it sent again later, not before the wait
 	// that pluginapi.RetryAfter gave it.
-	Notify func(ctx context.Context, notifier string, msg pluginapi.Message) error
+	Notify func(ctx context.Context, notifier string, msg pluginapi.Message) (receipt string, err error)
 	// Overdue is called, on every host, with tasks whose due time has no record
 	// although it should, so that a host which is well can take them over. nil
 	// for nothing.

@@ -24,19 +24,22 @@ var (
 
 // result is the answer of a notifier, until it is written down.
 type result struct {
-	row    *row
-	err    error
-	at     time.Time
-	cutOff bool // by Stop: as if it had not been tried
+	row     *row
+	receipt string
+	err     error
+	at      time.Time
+	cutOff  bool // by Stop: as if it had not been tried
 }
 
 // deliver tries a message once and hands the answer to the loop.
 func (m *Manager) deliver(r *row) {
 	ctx, cancel := context.WithTimeoutCause(m.ctx, deliveryTimeout, errSlow)
-	err := m.cfg.Notify(ctx, r.Notifier, r.msg)
+	msg := r.msg
+	msg.Receipt = r.receipt
+	receipt, err := m.cfg.Notify(ctx, r.Notifier, msg)
 	cancel()
 	m.mu.Lock()
-	m.results = append(m.results, result{row: r, err: err, at: time.Now(), cutOff: err != nil && m.ctx.Err() != nil})
+	m.results = append(m.results, result{row: r, receipt: receipt, err: err, at: time.Now(), cutOff: err != nil && m.ctx.Err() != nil})
 	m.mu.Unlock()
 	m.poke()
 }
@@ -69,6 +72,9 @@ func (m *Manager) settleOne(ctx context.Context, now time.Time, res *result) err
 	r, n := *res.row, m.notifier(res.row.Notifier)
 	v := m.judge(&r, res)
 	r.State, r.LastError, r.NextTryAt = v.state, v.cause, v.again
+	if res.err == nil || res.receipt != "" {
+		r.receipt = res.receipt
+	}
 	b := ax.AlertBatch{}
 	if !res.cutOff {
 		r.Attempts++

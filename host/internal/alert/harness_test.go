@@ -46,6 +46,7 @@ type world struct {
 	mu      sync.Mutex
 	got     []delivery       // what notifiers have taken
 	overdue []ax.OverdueTask // what hosts were asked to take over
+	receipt string           // what notifiers return
 	nodes   []ax.Node
 	// answer is what the notifiers say; nil means yes.
 	answer func(ctx context.Context, d delivery) error
@@ -182,20 +183,20 @@ func (w *world) newManager(node string, sole bool) *alert.Manager {
 	})
 }
 
-func (w *world) notify(ctx context.Context, notifier string, msg pluginapi.Message) error {
+func (w *world) notify(ctx context.Context, notifier string, msg pluginapi.Message) (string, error) {
 	d := delivery{at: time.Now(), notifier: notifier, msg: msg}
 	w.mu.Lock()
 	answer := w.answer
 	w.mu.Unlock()
 	if answer != nil {
 		if err := answer(ctx, d); err != nil {
-			return err
+			return w.receipt, err
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.got = append(w.got, d)
-	return nil
+	return w.receipt, nil
 }
 
 func (w *world) answers(f func(ctx context.Context, d delivery) error) {

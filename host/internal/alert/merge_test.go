@@ -338,3 +338,43 @@ func TestDeadLetterIsSentAgain(t *testing.T) {
 		w.wantTaken("1h0m0s ops: a failed x1")
 	})
 }
+
+// TestReceipts: a notifier gets back what it returned last about the task, also
+// when the message is sent again, and after a restart.
+func TestReceipts(t *testing.T) {
+	t.Parallel()
+	story(t, func(w *world) {
+		a, b := w.task("a"), w.task("b")
+		w.open()
+		var got []string
+		w.answers(func(_ context.Context, d delivery) error {
+			got = append(got, d.msg.Task+"="+d.msg.Receipt)
+			if len(got) == 2 {
+				return errBusy
+			}
+			return nil
+		})
+		returns := func(receipt string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.receipt = receipt
+		}
+		returns("r1")
+		w.fails(a, "e")
+		w.at(20 * time.Minute)
+		returns("r2")
+		w.fails(a, "e")
+		w.at(20*time.Minute + time.Second)
+		returns("")
+		w.at(time.Hour)
+		w.kill()
+		w.open()
+		w.fails(a, "e")
+		w.fails(b, "e")
+		w.at(2 * time.Hour)
+		want := []string{"a=", "a=r1", "a=r2", "a=", "b="}
+		if !slices.Equal(got, want) {
+			t.Errorf("receipts %q, want %q", got, want)
+		}
+	})
+}

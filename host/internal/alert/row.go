@@ -15,14 +15,17 @@ import (
 type row struct {
 	ax.AlertRow
 	facts facts
-	// msg is the message, once it leaves.
-	msg pluginapi.Message
+	// msg is the message, once it leaves, and receipt what the notifier returned
+	// last about the task.
+	msg     pluginapi.Message
+	receipt string
 }
 
 // payload is the content of AlertRow.Payload.
 type payload struct {
 	Message *pluginapi.Message `json:"message,omitempty"`
 	Facts   facts              `json:"facts"`
+	Receipt string             `json:"receipt,omitempty"`
 }
 
 func newRow(task *ax.Task, notifier string, id int64, now, leaves time.Time) *row {
@@ -45,7 +48,7 @@ func loadRow(saved ax.AlertRow) (*row, error) {
 	if err := json.Unmarshal(saved.Payload, &p); err != nil {
 		return nil, fmt.Errorf("decode alert %d: %w", saved.ID, err)
 	}
-	r.facts = p.Facts
+	r.facts, r.receipt = p.Facts, p.Receipt
 	if p.Message != nil {
 		r.msg = *p.Message
 	}
@@ -54,7 +57,7 @@ func loadRow(saved ax.AlertRow) (*row, error) {
 
 // saved returns the row as it goes into the database.
 func (r *row) saved() (ax.AlertRow, error) {
-	p := payload{Facts: r.facts}
+	p := payload{Facts: r.facts, Receipt: r.receipt}
 	if r.msg.ID != "" {
 		p.Message = &r.msg
 	}

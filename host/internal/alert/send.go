@@ -69,6 +69,11 @@ func (m *Manager) sendNext(ctx context.Context, now time.Time, notifier string) 
 	}
 	rows := c.changed
 	if c.row != nil {
+		if c.row.State == ax.AlertOpen {
+			if c.row.receipt, err = m.lastReceipt(ctx, c.row); err != nil {
+				return now, err
+			}
+		}
 		m.ready(now, s, &c)
 		rows = append(append(rows, c.row), c.merged...)
 	}
@@ -111,6 +116,22 @@ func (m *Manager) ready(now time.Time, s *selection, c *choice) {
 		r.leave(now)
 		r.MergedInto = c.row.ID
 	}
+}
+
+// lastReceipt returns what the notifier returned last about the task of a row.
+func (m *Manager) lastReceipt(ctx context.Context, r *row) (string, error) {
+	before, err := m.cfg.Store.Alerts(ctx, ax.AlertFilter{
+		App: r.App, TaskID: r.TaskID, Notifier: r.Notifier, Before: r.ID, Limit: 1,
+		States: []ax.AlertState{ax.AlertSending, ax.AlertSent, ax.AlertFailed, ax.AlertGivenUp, ax.AlertDropped},
+	})
+	if err != nil || len(before) == 0 {
+		return "", err
+	}
+	last, err := loadRow(before[0])
+	if err != nil {
+		return "", nil // such a row was spoken of before, and receipts may get lost
+	}
+	return last.receipt, nil
 }
 
 // selection reads what it takes to choose the next message of a notifier.

@@ -30,6 +30,7 @@ type Store interface {
 	EndTexts(ctx context.Context, ids []ax.InstanceID) (map[ax.InstanceID]string, error)
 	NewestSuccesses(ctx context.Context, ids []ax.TaskID, since time.Time) ([]ax.TaskSuccess, error)
 
+	Alerts(ctx context.Context, f ax.AlertFilter) ([]ax.AlertRow, error)
 	// AlertTurns returns when the first message of each notifier is due.
 	AlertTurns(ctx context.Context, app string) (map[string]time.Time, error)
 	DueAlerts(ctx context.Context, app, notifier string, now time.Time, n int) ([]ax.AlertRow, error)

@@ -41,9 +41,9 @@ func newStorm(tb testing.TB) *storm {
 		App: "shop", Node: "n1", Incarnation: "n1", Sole: true, IDs: s.ids, Store: s.store, Log: hclog.NewNullLogger(),
 		Settings: func() *alert.Settings { return settings },
 		Task:     func(name string) *ax.Task { return s.tasks[name] },
-		Notify: func(_ context.Context, _ string, msg pluginapi.Message) error {
+		Notify: func(_ context.Context, _ string, msg pluginapi.Message) (string, error) {
 			s.told <- msg.Count
-			return nil
+			return "", nil
 		},
 	})
 	if err := s.manager.Start(tb.Context()); err != nil {

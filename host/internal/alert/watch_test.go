@@ -148,7 +148,7 @@ func TestHeartbeat(t *testing.T) {
 			return &alert.Settings{Window: time.Minute, Heartbeat: alert.Heartbeat{URL: server.URL, Every: 50 * time.Millisecond}}
 		},
 		Task:   func(string) *ax.Task { return nil },
-		Notify: func(context.Context, string, pluginapi.Message) error { return nil },
+		Notify: func(context.Context, string, pluginapi.Message) (string, error) { return "", nil },
 	})
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatal(err)

@@ -118,12 +118,11 @@ func (w *words) isEnglish() bool { return w == &english }
 
 // phrase says what became of a task.
 func (w *words) phrase(event string, count int) string {
-	switch p := w.phrases[event]; {
-	case count == 1:
+	p := w.phrases[event]
+	if count == 1 {
 		return p[0]
-	default:
-		return fmt.Sprintf(p[1], count)
 	}
+	return fmt.Sprintf(p[1], count)
 }
 
 func (w *words) tallyPhrase(t *tally) string {

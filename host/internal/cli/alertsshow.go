@@ -48,14 +48,15 @@ func (p *program) alertText(a api.AlertView) string {
 	f.add("last error", a.LastError)
 	f.add("told by", a.MergedInto)
 	f.add("title", a.Title)
-	text := f.String()
+	var b strings.Builder
+	b.WriteString(f.String())
 	if a.Text != "" {
-		text += "\n"
+		b.WriteString("\n")
 		for line := range strings.SplitSeq(a.Text, "\n") {
-			text += printable(line) + "\n"
+			b.WriteString(printable(line) + "\n")
 		}
 	}
-	return text
+	return b.String()
 }
 
 func (p *program) notifiersText(list []api.NotifierView) string {

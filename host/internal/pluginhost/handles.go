@@ -19,18 +19,23 @@ func (h *Host) Notifier(spec Spec) *Notifier {
 	return &Notifier{h.handle(pluginapi.KindNotifier, spec)}
 }
 
-// Notify delivers a message. pluginapi.IsPermanent tells of an error that
-// trying again cannot mend.
-func (n *Notifier) Notify(ctx context.Context, msg pluginapi.Message) error {
+// Notify delivers a message and returns the receipt, see
+// pluginapi.ReceiptNotifier; also with an error there may be one.
+// pluginapi.IsPermanent tells of an error that trying again cannot mend.
+func (n *Notifier) Notify(ctx context.Context, msg pluginapi.Message) (receipt string, err error) {
 	raw, err := json.Marshal(msg)
 	if err != nil {
-		return fmt.Errorf("encode message: %w", err)
+		return "", fmt.Errorf("encode message: %w", err)
 	}
-	return n.handle.do(ctx, "Notify", notifyTimeout,
+	err = n.handle.do(ctx, "Notify", notifyTimeout,
 		func(ctx context.Context, proc *process, spec string) (*pb.Problem, error) {
 			reply, err := proc.conn.Notifier.Notify(ctx, &pb.NotifyRequest{SpecId: spec, Message: raw})
+			if receipt = reply.GetReceipt(); len(receipt) > pluginapi.MaxReceipt {
+				receipt = ""
+			}
 			return reply.GetProblem(), err
 		})
+	return receipt, err
 }
 
 // Params is a parameter provider with its settings; see Trigger about handles.

@@ -19,10 +19,10 @@ func TestNotifierParamsAndListener(t *testing.T) {
 	settings := fmt.Appendf(nil, `{"file":%q}`, file)
 
 	message := pluginapi.Message{ID: "1", Title: "report failed", Count: 3, First: time.Unix(1, 0)}
-	if err := th.Notifier(Spec{Use: "note", Settings: settings}).Notify(t.Context(), message); err != nil {
+	if _, err := th.Notifier(Spec{Use: "note", Settings: settings}).Notify(t.Context(), message); err != nil {
 		t.Errorf("Notify: %v", err)
 	}
-	if err := th.Notifier(Spec{Use: "note"}).Notify(t.Context(), message); !pluginapi.IsPermanent(err) {
+	if _, err := th.Notifier(Spec{Use: "note"}).Notify(t.Context(), message); !pluginapi.IsPermanent(err) {
 		t.Errorf("Notify = %v, want a permanent error", err)
 	}
 	listener := th.Listener(Spec{Use: "ear", Settings: settings})

@@ -278,9 +278,11 @@ func (q *inquiry) tellAlerts(r *ax.Instance) {
 			what = fmt.Sprintf("message (%s) to %s", a.Event, a.Notifier)
 		}
 		switch a.State {
+		case ax.AlertMerged:
+			q.tell(a.WindowEnd, StepAlert, what+": sent, together with those of other tasks")
 		case ax.AlertSent:
 			q.tell(a.WindowEnd, StepAlert, what+": sent")
-		case ax.AlertGivenUp:
+		case ax.AlertGivenUp, ax.AlertDropped:
 			q.tell(a.LastAt, StepAlert, joined(what+" given up", line(a.LastError)))
 		case ax.AlertFailed:
 			q.tell(a.LastAt, StepAlert, joined(fmt.Sprintf("%s failed, tried again at %s", what, q.clock(a.NextTryAt)), line(a.LastError)))
