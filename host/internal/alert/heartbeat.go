@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -122,12 +124,15 @@ func (m *Manager) pulse(client *http.Client, to string, since time.Time) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("make the request: %s", m.cfg.Redact(err.Error()))
+		return errors.New("its URL is not valid") // which may be a secret as a whole
 	}
 	req.Header.Set("Content-Type", "application/json")
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("call: %s", m.cfg.Redact(err.Error()))
+		if inner, ok := errors.AsType[*url.Error](err); ok {
+			err = inner.Err // without the URL
+		}
+		return fmt.Errorf("call: %w", err)
 	}
 	defer res.Body.Close()
 	io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) //nolint:errcheck // only to keep the connection

@@ -271,7 +271,7 @@ func (m *Manager) taskOf(ev *ax.AlertEvent) *ax.Task {
 		return m.cfg.Task(ev.Subject)
 	}
 	return &ax.Task{
-		ID: ev.TaskID, App: m.cfg.App, Name: ev.Subject, Schedule: ax.Schedule{Timezone: time.Local.String()},
+		ID: ev.TaskID, App: m.cfg.App, Name: ev.Subject, Schedule: ax.Schedule{Timezone: "UTC"},
 		Notify: ax.Notify{To: ev.Receivers, On: []string{PluginDown, NodeLost, calendarEnds, recovered}, After: 1},
 	}
 }

@@ -16,7 +16,7 @@ import (
 // must hold whatever happens.
 func TestRandomLives(t *testing.T) {
 	t.Parallel()
-	lives := 12
+	lives := 6
 	if testing.Short() {
 		lives = 3
 	}

@@ -131,15 +131,24 @@ func (w *watcher) runs(ctx context.Context, now time.Time, seen map[string]bool)
 		running := inst.Status == ax.StatusRunning
 		switch {
 		case running && task.WarnAfter > 0 && now.Sub(inst.StartedAt) > task.WarnAfter:
-			ev.Event, ev.Detail = slow, fmt.Sprintf("runs since %s, longer than %s", inst.StartedAt.UTC().Format(time.DateTime+" MST"), short(task.WarnAfter))
+			ev.Event, ev.Detail = slow, fmt.Sprintf("runs since %s, longer than %s", clock(task, inst.StartedAt), short(task.WarnAfter))
 		case !running && inst.Attempt == 0 && task.StartDeadline > 0 && now.Sub(inst.ScheduledAt) > task.StartDeadline:
-			ev.Event, ev.Detail = late, fmt.Sprintf("due at %s and not started within %s", inst.ScheduledAt.UTC().Format(time.DateTime+" MST"), short(task.StartDeadline))
+			ev.Event, ev.Detail = late, fmt.Sprintf("due at %s and not started within %s", clock(task, inst.ScheduledAt), short(task.StartDeadline))
 		default:
 			continue
 		}
 		w.tell(seen, ev.Event+inst.ID.String(), ev)
 	}
 	return nil
+}
+
+// clock shows a time in the zone of a task.
+func clock(task *ax.Task, t time.Time) string {
+	zone, err := time.LoadLocation(task.Schedule.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	return t.In(zone).Format(time.DateTime + " MST")
 }
 
 // dueTimes tells of due times that should have a record by now, and lets the host
@@ -162,7 +171,7 @@ func (w *watcher) dueTimes(ctx context.Context, now time.Time, seen map[string]b
 		if task := w.m.cfg.Task(t.Name); task != nil && len(task.Notify.To) > 0 {
 			w.tell(seen, fmt.Sprint(overdue, t.ID, t.NextAt.UnixMicro()), ax.AlertEvent{
 				TaskID: t.ID, Subject: t.Name, Event: overdue, At: t.NextAt,
-				Detail: fmt.Sprintf("due at %s, and nothing is recorded: its host hangs, is overloaded, or has lost it", t.NextAt.UTC().Format(time.DateTime+" MST")),
+				Detail: fmt.Sprintf("due at %s, and nothing is recorded: its host hangs, is overloaded, or has lost it", clock(task, t.NextAt)),
 			})
 		}
 	}
