@@ -20,7 +20,7 @@ func (w *world) calm(ctx context.Context) (troubles []string, err error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	defer db.Close()
-	for deadline := time.Now().Add(calmLimit); ; {
+	for deadline := time.Now().Add(calmLimit + w.Outage); ; {
 		instances, tasks, err := unfinished(ctx, db)
 		if err != nil {
 			return nil, fmt.Errorf("look for what has not ended: %w", err)

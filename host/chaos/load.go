@@ -21,10 +21,22 @@ type task struct {
 	probe                 bool
 }
 
-// makeTasks makes tasks that are due rate times a second in all.
-func makeTasks(random *rand.Rand, rate int) ([]task, error) {
+// outlasting is how many tasks there are whose jobs last for as long as the
+// database is away.
+const outlasting = 4
+
+// makeTasks makes tasks that are due as often as the options say, in all.
+func makeTasks(random *rand.Rand, o options) ([]task, error) {
 	var tasks []task
-	for left := float64(rate); left > 0; {
+	if o.Outage > 0 {
+		for i := range outlasting {
+			t := task{name: fmt.Sprintf("long%d", i), every: 30 * time.Second, policy: "overlap: allow, retry: {count: 2, delay: 500ms}"}
+			t.job = fmt.Sprintf("takes: %dms", upTo(random, o.Outage).Milliseconds())
+			t.byEvery(random)
+			tasks = append(tasks, t)
+		}
+	}
+	for left := float64(o.Rate); left > 0; {
 		t := task{name: fmt.Sprintf("t%04d", len(tasks))}
 		switch n := random.IntN(10); {
 		case n < 6:

@@ -17,7 +17,7 @@ import (
 func TestTasksAreDueAsConfigured(t *testing.T) {
 	t.Parallel()
 	const rate = 300
-	tasks, err := makeTasks(rand.New(rand.NewPCG(3, 0)), rate)
+	tasks, err := makeTasks(rand.New(rand.NewPCG(3, 0)), options{Rate: rate, Outage: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,9 @@ type options struct {
 	// Brief packs one fault of each kind into the time there is, instead of giving
 	// each the time in which its effect is measured.
 	Brief bool
+	// Outage keeps the database away once for so long, and does nothing else but
+	// to kill a host meanwhile. Some jobs last as long.
+	Outage time.Duration
 }
 
 func parse(args []string, errs io.Writer) (options, error) {
@@ -34,6 +37,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	f.DurationVar(&o.Skew, "skew", 30*time.Second, "by how much the clocks of two hosts are off")
 	f.BoolVar(&o.SQLite, "sqlite", false, "one host with SQLite")
 	f.BoolVar(&o.Brief, "brief", false, "each kind of fault once, one after the other")
+	f.DurationVar(&o.Outage, "outage", 0, "the database is away once for so `long`, instead of other faults")
 	f.StringVar(&o.Keep, "keep", "", "`directory` for logs and journal of a run that failed")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -42,14 +46,20 @@ func parse(args []string, errs io.Writer) (options, error) {
 	if o.SQLite {
 		o.Hosts = 1
 	}
+	if o.Outage > 0 {
+		o.Load = max(o.Load, o.Outage+outageMargin)
+	}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()>>1 | 1
 	}
-	if f.NArg() > 0 || o.Hosts < 1 || o.Rate < 1 || seconds < 1 {
-		return o, fmt.Errorf("expected -hosts, -rate and -seconds of at least 1, and no arguments")
+	if f.NArg() > 0 || o.Hosts < 1 || o.SQLite && o.Outage > 0 || o.Rate < 1 || seconds < 1 {
+		return o, fmt.Errorf("expected -hosts, -rate and -seconds of at least 1, no arguments, and no -outage with -sqlite")
 	}
 	return o, nil
 }
+
+// outageMargin is for how long tasks are due beside an outage.
+const outageMargin = 40 * time.Second
 
 // Streams of random numbers: that of the faults does not change when a task is
 // added.

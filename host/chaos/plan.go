@@ -32,7 +32,10 @@ const (
 
 // planFaults makes the plan of a run.
 func planFaults(random *rand.Rand, o options) []fault {
-	if o.Brief {
+	switch {
+	case o.Outage > 0:
+		return outage(random, o)
+	case o.Brief:
 		return brief(random, o)
 	}
 	var plan []fault
@@ -148,4 +151,15 @@ func brief(random *rand.Rand, o options) []fault {
 		plan = append(plan, f)
 	}
 	return plan
+}
+
+// outage keeps the database away once, and kills a host meanwhile, which is
+// started again when the database is back.
+func outage(random *rand.Rand, o options) []fault {
+	const begin = outageMargin / 2
+	kill := begin + o.Outage/2
+	return []fault{
+		{kind: verdict.RestartDB, host: -1, at: begin, lasts: o.Outage},
+		{kind: verdict.Kill, host: random.IntN(o.Hosts), at: kill, lasts: begin + o.Outage + calmFor - kill},
+	}
 }

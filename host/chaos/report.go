@@ -31,6 +31,7 @@ type summary struct {
 	DoubleOutcomes int `json:"double_outcomes"`
 	NoOutcomes     int `json:"no_outcomes"`
 	LostOutcomes   int `json:"lost_outcomes"`
+	Reruns         int `json:"reruns"`
 	Unfounded      int `json:"unfounded"`
 	Early          int `json:"early"`
 	Overlaps       int `json:"overlaps"`
@@ -54,7 +55,7 @@ func (w *world) summarize(v *verdict.Verdict, faults []verdict.Fault) summary {
 		Missing: v.Count(verdict.Missing), Stray: v.Count(verdict.Stray),
 		Unclaimed: v.Count(verdict.Unclaimed), Stuck: v.Count(verdict.Stuck),
 		DoubleOutcomes: v.Count(verdict.DoubleOutcome), NoOutcomes: v.Count(verdict.NoOutcome),
-		LostOutcomes: v.Count(verdict.LostOutcome), Unfounded: v.Count(verdict.Unfounded), Early: v.Count(verdict.Early),
+		LostOutcomes: v.Count(verdict.LostOutcome), Reruns: v.Count(verdict.Rerun), Unfounded: v.Count(verdict.Unfounded), Early: v.Count(verdict.Early),
 		Faults: len(faults), FaultKinds: map[verdict.FaultKind]int{}, WorstStart: v.WorstStart.Milliseconds(), Broken: []string{},
 	}
 	if w.SQLite {

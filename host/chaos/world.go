@@ -63,7 +63,7 @@ func (w *world) open(ctx context.Context) (err error) {
 	if w.db, err = openDatabase(ctx, w.options, w.dir); err != nil {
 		return err
 	}
-	if w.tasks, err = makeTasks(w.random(streamTasks), w.Rate); err != nil {
+	if w.tasks, err = makeTasks(w.random(streamTasks), w.options); err != nil {
 		return err
 	}
 	for i := range w.Hosts {

@@ -89,7 +89,7 @@ func (j *judge) journal() {
 			j.find(Early, 1, ids, "attempt %d of %s of %s began at %s", key.attempt, stamp(r.Due), r.Task, stamp(h.begins[0].At))
 		}
 		j.ended(key, h, r)
-		j.overlap(key, h)
+		j.again(key, h, r)
 	}
 	for i := range j.facts.Rows {
 		r := &j.facts.Rows[i]
@@ -124,13 +124,31 @@ func (j *judge) died(node string, at time.Time) bool {
 	return false
 }
 
-// overlap counts an attempt that began before the one before it had ended.
-func (j *judge) overlap(key run, h *history) {
+// again judges an attempt by the end of the one before it.
+func (j *judge) again(key run, h *history, r *Row) {
 	before := j.runs[run{key.instance, key.attempt - 1}]
 	if before == nil || len(h.begins) == 0 || before.end.What == "" {
 		return // that which never ended died with its host
 	}
-	if h.begins[0].At.Before(before.end.At) {
+	begin := h.begins[0]
+	if begin.At.Before(before.end.At) {
 		j.Overlaps++
 	}
+	if before.end.What == "end" && !j.away(before.end.Node, before.end.At, begin.At) {
+		j.find(Rerun, 1, []ax.InstanceID{r.ID}, "attempt %d of %s of %s ended well at %s on %s, and attempt %d began at %s",
+			key.attempt-1, stamp(r.Due), r.Task, stamp(before.end.At), before.end.Node, key.attempt, stamp(begin.At))
+	}
+}
+
+// away reports whether a host may have been taken for dead between two times.
+func (j *judge) away(node string, from, until time.Time) bool {
+	for _, f := range j.facts.Faults {
+		switch f.Kind {
+		case Kill, Drain, Stop, HangAll, Isolate, CutDB, MuteDB:
+			if f.Node == node && f.Begin.Before(until) && f.End.After(from.Add(-grace)) {
+				return true
+			}
+		}
+	}
+	return false
 }

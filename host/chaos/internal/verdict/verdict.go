@@ -32,6 +32,8 @@ const (
 	// LostOutcome: a job reported its end, its host lived on, and the database says
 	// that the attempt was lost.
 	LostOutcome Promise = "lost_outcomes"
+	// Rerun: a job that had ended well ran again, and its host was not away.
+	Rerun Promise = "reruns"
 	// Unfounded: the journal and the database contradict one another.
 	Unfounded Promise = "unfounded"
 	// Early: an attempt began before it was due.
@@ -42,7 +44,7 @@ const (
 func Promises() []Promise {
 	return []Promise{
 		Doubled, DoubledClaim, Missing, Stray, Unclaimed, Stuck,
-		DoubleOutcome, NoOutcome, LostOutcome, Unfounded, Early,
+		DoubleOutcome, NoOutcome, LostOutcome, Rerun, Unfounded, Early,
 	}
 }
 

@@ -113,6 +113,10 @@ func TestBrokenPromises(t *testing.T) {
 		}, DoubleOutcome, 1, "attempt 1 of 12:00:03.000 of t ended 2 times"},
 		{"no outcome", func(f *Facts) { f.row(3).Ends = f.row(3).Ends[1:] }, NoOutcome, 1, "attempt 1 of 12:00:03.000 of t has no end"},
 		{"an outcome is lost", func(f *Facts) { f.row(3).Ends[0].Stage = ax.StageLost }, LostOutcome, 1, `said "failed" at 12:00:03.015 on a`},
+		{"a good end is not enough", func(f *Facts) {
+			f.Lines[slices.IndexFunc(f.Lines, func(l Line) bool { return l.What == "failed" })].What = "end"
+			f.Faults = []Fault{{Kind: Stop, Node: "b", Begin: at(1), End: at(9)}, {Kind: KillDB, Begin: at(1), End: at(9)}}
+		}, Rerun, 1, "attempt 1 of 12:00:03.000 of t ended well at 12:00:03.015 on a, and attempt 2 began at 12:00:03.020"},
 		{"an instance without a row ran", func(f *Facts) {
 			f.Lines = append(f.Lines, Line{What: "begin", Task: "t", Instance: 900, Attempt: 1, At: at(3)})
 		}, Unfounded, 1, "no row ran"},
@@ -152,6 +156,10 @@ func TestExcused(t *testing.T) {
 		"its host was killed in that moment": func(f *Facts) {
 			f.row(3).Ends[0].Stage = ax.StageLost
 			f.Faults = []Fault{{Kind: Kill, Node: "a", Begin: at(3.02), End: at(6)}}
+		},
+		"its host was stopped, and ran again elsewhere": func(f *Facts) {
+			f.Lines[slices.IndexFunc(f.Lines, func(l Line) bool { return l.What == "failed" })].What = "end"
+			f.Faults = []Fault{{Kind: Stop, Node: "a", Begin: at(1), End: at(9)}}
 		},
 		"a late result was recorded": func(f *Facts) {
 			f.row(3).Ends[0].Stage = ax.StageLost
