@@ -81,6 +81,9 @@ var shapes = map[string]func(*lossy) ax.Change{
 		return ax.Change{Plan: l.step(), Insert: []ax.Instance{i}}
 	},
 	"plan alone": func(l *lossy) ax.Change { return ax.Change{Plan: l.step()} },
+	"alert alone": func(l *lossy) ax.Change {
+		return ax.Change{Alerts: []ax.AlertEvent{{ID: l.ids.Next(time.Now()), App: "a", TaskID: l.task.ID, Subject: "t", Event: "failed", Count: 1, At: time.Now()}}}
+	},
 	"move alone": func(l *lossy) ax.Change {
 		i := l.instance()
 		i.ScheduledAt = i.ScheduledAt.Add(time.Duration(l.ids.Next(time.Now()) % 1_000_000_000_000))
@@ -109,6 +112,9 @@ func TestLostCommit(t *testing.T) {
 				l.proxy.Commits(fate)
 				if applied, err := l.send(c); !applied || err != nil {
 					t.Errorf("%v, %v; want it applied", applied, err)
+				}
+				if c.Alerts != nil {
+					return // nothing in it is conditional
 				}
 				if applied, err := l.send(c); applied || err != nil {
 					t.Errorf("the same again: %v, %v; want it refused", applied, err)

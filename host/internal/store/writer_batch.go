@@ -171,24 +171,29 @@ func (b *batchTx) forget() {
 	clear(b.waiting)
 }
 
-// inPieces runs statements for the numbers of rowCounts, of which first is the
-// first one, until all rows are written. It returns how many rows they matched.
+// inPieces runs statements, of which first is the first number, until all rows
+// are written. It returns how many rows they matched.
 func (b *batchTx) inPieces(ctx context.Context, first writerStmt, rows [][]any) (int64, error) {
 	var args []any
 	var matched int64
-	for i, n := range rowCounts {
-		for len(rows) >= n {
-			args = args[:0]
-			for _, row := range rows[:n] {
-				args = append(args, row...)
-			}
-			m, err := b.exec(ctx, first+writerStmt(i), args)
-			if err != nil {
-				return matched, err
-			}
-			matched += m
-			rows = rows[n:]
+	for len(rows) > 0 {
+		nth, n := b.stmts.next(len(rows))
+		args = args[:0]
+		for _, row := range rows[:n] {
+			args = append(args, row...)
 		}
+		var m int64
+		var err error
+		if b.store.dialect.remote() {
+			m, err = affected(b.tx.ExecContext(ctx, b.stmts.forRows(first, n), args...))
+		} else {
+			m, err = b.exec(ctx, first+nth, args)
+		}
+		if err != nil {
+			return matched, err
+		}
+		matched += m
+		rows = rows[n:]
 	}
 	return matched, nil
 }
@@ -201,7 +206,10 @@ func (b *batchTx) holds(ctx context.Context, stmt writerStmt, args []any) (bool,
 
 // exec runs a statement and returns the number of rows that it matched.
 func (b *batchTx) exec(ctx context.Context, stmt writerStmt, args []any) (int64, error) {
-	res, err := b.result(ctx, stmt, args)
+	return affected(b.result(ctx, stmt, args))
+}
+
+func affected(res sql.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, err
 	}

@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 )
 
-// rowCounts are the sizes of the multi-row INSERTs that are kept prepared; a
-// batch is written with as few of them as will do.
+// rowCounts are the sizes of the multi-row statements that are kept prepared; a
+// batch is written with as few of them as will do. Over a network each statement
+// costs a round trip, so there is one of any size up to the largest.
 var rowCounts = [...]int{64, 16, 4, 1}
 
 // writerStmt numbers the prepared statements of the writer.
@@ -34,10 +36,11 @@ type writerStmts struct {
 	texts [stmtCount]string
 	ready bool
 	stmts [stmtCount]*sql.Stmt
+	sized map[[2]int]string // texts by their first number and their rows
 }
 
 func newWriterStmts(s *Store) writerStmts {
-	p := writerStmts{store: s, texts: writerTexts(), ready: s.dialect.remote()}
+	p := writerStmts{store: s, texts: writerTexts(), ready: s.dialect.remote(), sized: map[[2]int]string{}}
 	for i := range p.texts {
 		p.texts[i] = s.sql(p.texts[i])
 	}
@@ -74,15 +77,53 @@ func (p *writerStmts) close() {
 
 func writerTexts() [stmtCount]string {
 	texts := [stmtCount]string{stmtPlan: updatePlan, stmtMove: updateInstance, stmtFailures: setFailures}
-	for i, rows := range rowCounts {
-		texts[int(stmtInstances)+i] = insertRows("ax_instance", instanceColumns, rows)
-		texts[int(stmtEvents)+i] = insertRows("ax_log", eventColumns, rows)
-		texts[int(stmtPlans)+i] = planSet.text(rows)
-		texts[int(stmtMoves)+i] = moveSet.text(rows)
-		texts[int(stmtFailuresSet)+i] = failuresSet.text(rows)
-		texts[int(stmtAlerts)+i] = insertRows("ax_alert_event", alertEventColumns, rows)
+	for _, first := range []writerStmt{stmtInstances, stmtEvents, stmtAlerts, stmtPlans, stmtMoves, stmtFailuresSet} {
+		for i, rows := range rowCounts {
+			texts[int(first)+i] = rowsText(first, rows)
+		}
 	}
 	return texts
+}
+
+// rowsText returns the statement for a number of rows.
+func rowsText(first writerStmt, rows int) string {
+	switch first {
+	case stmtInstances:
+		return insertRows("ax_instance", instanceColumns, rows)
+	case stmtEvents:
+		return insertRows("ax_log", eventColumns, rows)
+	case stmtAlerts:
+		return insertRows("ax_alert_event", alertEventColumns, rows)
+	case stmtPlans:
+		return planSet.text(rows)
+	case stmtMoves:
+		return moveSet.text(rows)
+	default:
+		return failuresSet.text(rows)
+	}
+}
+
+// next returns how many rows the next statement takes of those that wait: the
+// largest prepared number that fits, which is the nth of rowCounts, or over a
+// network as many as there are.
+func (p *writerStmts) next(waiting int) (nth writerStmt, rows int) {
+	if p.store.dialect.remote() {
+		return 0, min(waiting, rowCounts[0])
+	}
+	i := slices.IndexFunc(rowCounts[:], func(n int) bool { return n <= waiting })
+	return writerStmt(i), rowCounts[i]
+}
+
+// forRows returns the statement for a number of rows, at most the largest of
+// rowCounts.
+func (p *writerStmts) forRows(first writerStmt, rows int) string {
+	key := [2]int{int(first), rows}
+	text, made := p.sized[key]
+	if !made {
+		text = p.store.sql(rowsText(first, rows))
+		p.sized[key] = text
+	}
+	return text
 }
 
 func insertRows(table, columns string, rows int) string {
