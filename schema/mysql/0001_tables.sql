@@ -6,8 +6,8 @@
 -- byte. JSON is text, since the type JSON changes what was written.
 --
 -- ax_instance and ax_log have partitions by day where the server can do that.
--- "ax migrate" makes them once the tables are there: see partitions in
--- docs/cluster.md. There are no foreign keys, which partitions do not allow.
+-- "ax migrate" makes them once the tables are there, see ARCHITECTURE.md. There
+-- are no foreign keys, which partitions do not allow.
 
 -- One row a task; a row with deleted_at set is a task that was removed.
 CREATE TABLE ax_task (
