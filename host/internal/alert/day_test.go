@@ -20,7 +20,7 @@ import (
 func TestDay(t *testing.T) {
 	t.Parallel()
 	tasks, seeds := 1000, 1
-	if testing.Short() {
+	if testing.Short() || slowed {
 		tasks = 60
 	}
 	for seed := range seeds {

@@ -116,7 +116,7 @@ func newWorld(t *testing.T, path string) *world {
 	return &world{
 		t: t, path: path, tasks: map[string]*ax.Task{}, run: 1000, ids: ax.NewIDs(1),
 		settings: alert.Settings{
-			Window: window, Expire: 48 * time.Hour, OverdueAfter: time.Minute, To: []string{"ops"},
+			Window: window, Expire: 48 * time.Hour, To: []string{"ops"},
 			Receivers: map[string]*alert.Receiver{"ops": {}, "dev": {}, "hangs": {}},
 		},
 	}

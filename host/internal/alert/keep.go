@@ -16,7 +16,7 @@ const (
 	gatherRest  = 4
 	// gatherLimit is how many events a round reads at once, gatherTasks of how
 	// many tasks a transaction writes, so that other writes need not wait long.
-	gatherLimit = 2000
+	gatherLimit = 10_000
 	gatherTasks = 50
 	// firstPause and lastPause bound the waits while the database refuses.
 	firstPause = time.Second

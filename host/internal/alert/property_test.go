@@ -17,8 +17,8 @@ import (
 func TestRandomLives(t *testing.T) {
 	t.Parallel()
 	lives := 6
-	if testing.Short() {
-		lives = 3
+	if testing.Short() || slowed {
+		lives = 2
 	}
 	for seed := range lives {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {

@@ -76,7 +76,7 @@ func (s *storm) fail(i int, done func()) {
 // are all told.
 func TestStormOfFailures(t *testing.T) {
 	failures := 100_000
-	if testing.Short() {
+	if testing.Short() || slowed {
 		failures = 5000
 	}
 	s := newStorm(t)

@@ -61,6 +61,7 @@ func TestSlowAndLateRuns(t *testing.T) {
 func TestOverdue(t *testing.T) {
 	t.Parallel()
 	story(t, func(w *world) {
+		w.settings.OverdueAfter = time.Minute
 		w.task("a")
 		w.task("b", on("failed"))
 		w.next = map[string]time.Time{"a": start.Add(10 * time.Minute), "b": start.Add(20 * time.Minute)}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package alert_test
+
+const slowed = false
