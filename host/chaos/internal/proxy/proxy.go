@@ -68,7 +68,7 @@ func (p *Proxy) Set(s State) {
 func (p *Proxy) reset() {
 	for c := range p.conns {
 		_ = c.SetLinger(0) // it is closed all the same
-		c.Close()
+		_ = c.Close() // it may be closed already
 	}
 	clear(p.conns)
 }
@@ -115,7 +115,7 @@ func (p *Proxy) drop(conns ...*net.TCPConn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range conns {
-		c.Close()
+		_ = c.Close() // it may be closed already
 		delete(p.conns, c)
 	}
 }
