@@ -53,7 +53,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.Seed = rand.Uint64()>>1 | 1
 	}
 	if f.NArg() > 0 || o.Hosts < 1 || o.SQLite && o.Outage > 0 || o.Rate < 1 || seconds < 1 {
-		return o, fmt.Errorf("expected -hosts, -rate and -seconds of at least 1, no arguments, and no -outage with -sqlite")
+		return o, fmt.Errorf("expected -hosts and -rate of at least 1, -seconds of at least 10, no arguments, and no -outage with -sqlite")
 	}
 	return o, nil
 }

@@ -28,6 +28,8 @@ const (
 	// stopped is how long a host is halted or isolated: for longer than it takes
 	// others to give it up for dead.
 	stopped = 20 * time.Second
+	// leastLoad has room for a fault that is measured and a storm.
+	leastLoad = settled + verdict.Measured + calmFor + storm + calmFor + settled
 )
 
 // planFaults makes the plan of a run.
@@ -35,7 +37,7 @@ func planFaults(random *rand.Rand, o options) []fault {
 	switch {
 	case o.Outage > 0:
 		return outage(random, o)
-	case o.Brief:
+	case o.Brief || o.Load < leastLoad:
 		return brief(random, o)
 	}
 	var plan []fault
@@ -135,7 +137,7 @@ func brief(random *rand.Rand, o options) []fault {
 	kinds, hosts := every(o), o.Hosts
 	if hosts > 1 {
 		hosts--
-		plan = append(plan, fault{kind: verdict.Stop, host: hosts, at: settled, lasts: stopped})
+		plan = append(plan, fault{kind: verdict.Stop, host: hosts, at: settled, lasts: min(stopped, o.Load-2*settled)})
 		kinds = slices.DeleteFunc(kinds, func(k verdict.FaultKind) bool {
 			return k == verdict.Stop || k == verdict.HangAll || k == verdict.Isolate
 		})

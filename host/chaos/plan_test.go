@@ -75,6 +75,17 @@ func TestBriefPlan(t *testing.T) {
 	}
 }
 
+// However short a run is, something happens in it.
+func TestShortRunHasFaults(t *testing.T) {
+	t.Parallel()
+	for seconds := 10; seconds < 100; seconds++ {
+		o := options{Hosts: 2, Load: time.Duration(seconds) * time.Second, Seed: 1}
+		if plan := planFaults(o.random(streamFaults), o); len(plan) < 3 {
+			t.Errorf("%d s: only %d faults", seconds, len(plan))
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	t.Parallel()
 	o, err := parse([]string{"-hosts", "5", "-seconds", "900", "-seed", "7"}, io.Discard)
@@ -84,7 +95,7 @@ func TestParse(t *testing.T) {
 	if o, err := parse([]string{"-sqlite", "-hosts", "3"}, io.Discard); err != nil || o.Hosts != 1 || o.Seed == 0 {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	for _, args := range [][]string{{"-hosts", "0"}, {"-seconds", "0"}, {"-rate", "0"}, {"more"}, {"-unknown"}} {
+	for _, args := range [][]string{{"-hosts", "0"}, {"-seconds", "9"}, {"-rate", "0"}, {"more"}, {"-unknown"}} {
 		if _, err := parse(args, io.Discard); err == nil {
 			t.Errorf("%v was taken", args)
 		}

@@ -68,7 +68,7 @@ func (p *Proxy) Set(s State) {
 func (p *Proxy) reset() {
 	for c := range p.conns {
 		_ = c.SetLinger(0) // it is closed all the same
-		_ = c.Close() // it may be closed already
+		_ = c.Close()      // it may be closed already
 	}
 	clear(p.conns)
 }
