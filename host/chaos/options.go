@@ -52,7 +52,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()>>1 | 1
 	}
-	if f.NArg() > 0 || o.Hosts < 1 || o.SQLite && o.Outage > 0 || o.Rate < 1 || seconds < 1 {
+	if f.NArg() > 0 || o.Hosts < 1 || o.SQLite && o.Outage > 0 || o.Rate < 1 || seconds < 10 {
 		return o, fmt.Errorf("expected -hosts and -rate of at least 1, -seconds of at least 10, no arguments, and no -outage with -sqlite")
 	}
 	return o, nil
