@@ -302,7 +302,7 @@ func TestEventDuringAWrite(t *testing.T) {
 		w.fails(a, "e1")
 		w.at(time.Second)
 		var once sync.Once
-		w.store.during = func() { once.Do(func() { w.nested = true; w.fails(a, "e3"); w.nested = false }) }
+		w.store.during = func() { once.Do(func() { w.nested.Store(true); w.fails(a, "e3"); w.nested.Store(false) }) }
 		w.fails(a, "e2")
 		w.at(2 * time.Second)
 		w.kill()

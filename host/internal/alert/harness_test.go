@@ -40,7 +40,7 @@ type world struct {
 	next     map[string]time.Time // due times that nobody has recorded
 	run      ax.InstanceID        // the newest one
 	ids      *ax.IDs
-	nested   bool // something happens while the Manager works
+	nested   atomic.Bool // something happens while the Manager works
 	log      syncBuffer
 
 	mu      sync.Mutex
@@ -271,7 +271,7 @@ func (w *world) submit(c ax.Change) {
 	}
 	w.store.Submit(w.manager.Journal(c))
 	w.must(<-done)
-	if !w.nested {
+	if !w.nested.Load() {
 		synctest.Wait() // it is gathered, unless there was a round just before
 	}
 }

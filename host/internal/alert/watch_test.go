@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,13 @@ func TestSlowAndLateRuns(t *testing.T) {
 	})
 }
 
+// handedOver returns the tasks that hosts were asked to take over.
+func (w *world) handedOver() []ax.OverdueTask {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.overdue)
+}
+
 func TestOverdue(t *testing.T) {
 	t.Parallel()
 	story(t, func(w *world) {
@@ -67,8 +75,8 @@ func TestOverdue(t *testing.T) {
 		w.next = map[string]time.Time{"a": start.Add(10 * time.Minute), "b": start.Add(20 * time.Minute)}
 		w.open()
 		w.at(10*time.Minute + 50*time.Second)
-		if len(w.overdue) > 0 {
-			t.Errorf("too early: %+v", w.overdue)
+		if early := w.handedOver(); len(early) > 0 {
+			t.Errorf("too early: %+v", early)
 		}
 		w.at(15 * time.Minute)
 		w.wantTaken("11m10s ops: a overdue x1")
@@ -76,12 +84,12 @@ func TestOverdue(t *testing.T) {
 		w.open() // it was told, and is handed over all the same
 		w.at(time.Hour)
 		w.wantTaken("11m10s ops: a overdue x1")
-		names := map[string]bool{}
-		for _, task := range w.overdue {
+		names, handed := map[string]bool{}, w.handedOver()
+		for _, task := range handed {
 			names[task.Name] = true
 		}
-		if len(names) != 2 || !w.overdue[0].NextAt.Equal(start.Add(10*time.Minute)) {
-			t.Errorf("to be taken over: %+v", w.overdue[0])
+		if len(names) != 2 || !handed[0].NextAt.Equal(start.Add(10*time.Minute)) {
+			t.Errorf("to be taken over: %+v", handed)
 		}
 	})
 }
