@@ -264,7 +264,12 @@ func (m *Manager) finish(ctx context.Context) {
 	m.keeper.stopping, m.keeper.gatherAt = true, time.Time{}
 	for {
 		_, err := m.turn(ctx, time.Now())
-		if err != nil || !m.keeper.held || !m.delivering() && !m.more() {
+		switch {
+		case err != nil || !m.keeper.held || ctx.Err() != nil:
+			return
+		case m.more():
+			continue
+		case !m.delivering():
 			return
 		}
 		select {

@@ -360,3 +360,31 @@ func TestUnreadableRowIsLeftOut(t *testing.T) {
 		}
 	})
 }
+
+// TestStopGathersEverything: also more events than one round takes in.
+func TestStopGathersEverything(t *testing.T) {
+	t.Parallel()
+	story(t, func(w *world) {
+		a := w.task("a")
+		w.open()
+		w.fails(a, "e")
+		w.at(time.Second)
+		w.kill()
+		w.sql("INSERT INTO ax_alert_event WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000) SELECT i, 'shop', ?, 'a', '', 'failed', 1, ?, 0, 1, 'n1', 'e' FROM n",
+			int64(a.ID), start.Add(time.Second).UnixMicro())
+		w.open()
+		begun := time.Now()
+		w.stop()
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("Stop took %v", took)
+		}
+		w.open()
+		told := 0
+		for _, row := range w.rows() {
+			told += row.Count
+		}
+		if told != 25_001 {
+			t.Errorf("%d events are in messages, want 25001", told)
+		}
+	})
+}
