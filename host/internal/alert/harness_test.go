@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -170,6 +171,7 @@ func (w *world) newManager(node string, sole bool) *alert.Manager {
 		Log:      hclog.New(&hclog.LoggerOptions{Output: &w.log, Level: hclog.Debug}),
 		Settings: func() *alert.Settings { return &w.settings },
 		Task:     func(name string) *ax.Task { return w.tasks[name] }, Notify: w.notify,
+		Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[secret]") },
 		Overdue: func(_ context.Context, tasks []ax.OverdueTask) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -111,6 +111,8 @@ func (m *Manager) ready(now time.Time, s *selection, c *choice) {
 	}
 	sc := scene{node: m.cfg.Node, receiver: s.receiver, zone: m.zone}
 	sc.render(c.row, c.merged)
+	// A template may hold a secret of the configuration.
+	c.row.msg.Title, c.row.msg.Text = m.cfg.Redact(c.row.msg.Title), m.cfg.Redact(c.row.msg.Text)
 	c.row.leave(now)
 	for _, r := range c.merged {
 		r.leave(now)
@@ -128,8 +130,8 @@ func (m *Manager) lastReceipt(ctx context.Context, r *row) (string, error) {
 		return "", err
 	}
 	last, err := loadRow(before[0])
-	if err != nil {
-		return "", nil // such a row was spoken of before, and receipts may get lost
+	if err != nil { // such a row was spoken of before, and receipts may get lost
+		return "", nil //nolint:nilerr // see above
 	}
 	return last.receipt, nil
 }
