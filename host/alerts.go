@@ -132,7 +132,7 @@ func (h *Host) tellPlugins(now time.Time) {
 		switch p.State {
 		case pluginhost.StateQuarantined:
 			ev.Event, ev.Detail = alert.PluginDown, p.Reason
-		case pluginhost.StateReady:
+		case pluginhost.StateReady, pluginhost.StateDiscovered: // the latter starts when it is needed
 			ev.Event = alert.Works
 		default:
 			continue

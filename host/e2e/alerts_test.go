@@ -150,3 +150,35 @@ tasks:
 		t.Errorf("alerts %+v", list)
 	}
 }
+
+// People hear of a plugin that crashes again and again, and of its end.
+func TestAlertsOfAPlugin(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t, "webhook"), newReceiver(t)
+	w.install("breaks", "bad")
+	w.config(fmt.Sprintf(`
+alerts: {to: ops, window: 1s, gather: 0s}
+notifiers: {ops: {use: webhook, with: {url: %q}}}
+tasks:
+- {name: t, retry: 0, %s}
+`, r.URL, badJob("breaks", "crash")))
+	h := w.start()
+	defer h.stop()
+	told := func(event string) {
+		t.Helper()
+		eventually(t, 2*patience, func() error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			for _, msg := range r.got {
+				if msg.Event == event && msg.Task == "plugin breaks on "+w.node {
+					return nil
+				}
+			}
+			return fmt.Errorf("no message of %s among %v", event, r.got)
+		})
+	}
+	told("plugin")
+	w.axOK("pause", "t")
+	w.axOK("plugins", "reset", "breaks")
+	told("recovered")
+}
