@@ -103,11 +103,14 @@ type Receiver struct {
 // Manager gathers events and sends messages. Make one with New.
 type Manager struct {
 	cfg    Config
-	ctx    context.Context // of deliveries and watches
+	ctx    context.Context // of deliveries
 	cancel context.CancelCauseFunc
 	wake   chan struct{} // there is something to do
 	quit   chan struct{}
-	loops  sync.WaitGroup
+	// watching is the context of the watch and of the heartbeat, which end at once.
+	watching context.Context
+	unwatch  context.CancelFunc
+	loops    sync.WaitGroup
 
 	// Owned by the loop, and after it by Stop.
 	keeper keeper
@@ -133,6 +136,7 @@ func New(cfg Config) *Manager {
 		keeper: newKeeper(),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())
+	m.watching, m.unwatch = context.WithCancel(context.Background())
 	return m
 }
 
@@ -238,6 +242,7 @@ func (m *Manager) turn(ctx context.Context, now time.Time) (next time.Time, err 
 // it once, after a Start that brought no error.
 func (m *Manager) Stop(ctx context.Context) {
 	close(m.quit)
+	m.unwatch()
 	m.loops.Wait()
 	m.finish(ctx)
 	m.cancel(errStopped)

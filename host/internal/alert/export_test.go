@@ -6,6 +6,7 @@ import "context"
 // any more.
 func (m *Manager) Kill() {
 	close(m.quit)
+	m.unwatch()
 	m.loops.Wait()
 	m.cancel(errStopped)
 }

@@ -86,7 +86,7 @@ func (m *Manager) beat() {
 		}
 		err := m.pulse(client, to, last)
 		switch {
-		case err != nil && !failing:
+		case err != nil && !failing && m.watching.Err() == nil:
 			m.cfg.Log.Error("cannot call the URL of alerts.heartbeat, will go on trying", "error", err)
 		case err == nil && failing:
 			m.cfg.Log.Info("the URL of alerts.heartbeat answers again")
@@ -104,7 +104,7 @@ func (m *Manager) holds() bool {
 
 // pulse sends the figures since a time.
 func (m *Manager) pulse(client *http.Client, to string, since time.Time) error {
-	ctx, cancel := context.WithTimeout(m.ctx, beatTimeout)
+	ctx, cancel := context.WithTimeout(m.watching, beatTimeout)
 	defer cancel()
 	now := time.Now()
 	recorded, err := m.cfg.Store.CountRecent(ctx, m.cfg.App, since)

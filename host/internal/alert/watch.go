@@ -35,8 +35,8 @@ func (m *Manager) watch() {
 		case <-m.quit:
 			return
 		}
-		ctx, cancel := context.WithTimeout(m.ctx, watchEvery)
-		if err := w.runOnce(ctx); err != nil && m.ctx.Err() == nil {
+		ctx, cancel := context.WithTimeout(m.watching, watchEvery)
+		if err := w.runOnce(ctx); err != nil && m.watching.Err() == nil {
 			m.cfg.Log.Error("cannot look for slow runs and due times without a record", "error", err)
 		}
 		cancel()

@@ -138,6 +138,24 @@ func TestPluginThatIsDown(t *testing.T) {
 	})
 }
 
+// beating returns a Manager that posts to a URL, again and again.
+func beating(t *testing.T, url string) *alert.Manager {
+	t.Helper()
+	s := storetest.Open(t)
+	m := alert.New(alert.Config{
+		App: "shop", Node: "n1", Incarnation: "n1-1", Sole: true, IDs: ax.NewIDs(1), Store: s, Log: hclog.NewNullLogger(),
+		Settings: func() *alert.Settings {
+			return &alert.Settings{Window: time.Minute, Heartbeat: alert.Heartbeat{URL: url, Every: 50 * time.Millisecond}}
+		},
+		Task:   func(string) *ax.Task { return nil },
+		Notify: func(context.Context, string, pluginapi.Message) (string, error) { return "", nil },
+	})
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // TestHeartbeat posts figures while this host holds the lease.
 func TestHeartbeat(t *testing.T) {
 	t.Parallel()
@@ -150,18 +168,7 @@ func TestHeartbeat(t *testing.T) {
 		pulses <- p
 	}))
 	defer server.Close()
-	s := storetest.Open(t)
-	m := alert.New(alert.Config{
-		App: "shop", Node: "n1", Incarnation: "n1-1", Sole: true, IDs: ax.NewIDs(1), Store: s, Log: hclog.NewNullLogger(),
-		Settings: func() *alert.Settings {
-			return &alert.Settings{Window: time.Minute, Heartbeat: alert.Heartbeat{URL: server.URL, Every: 50 * time.Millisecond}}
-		},
-		Task:   func(string) *ax.Task { return nil },
-		Notify: func(context.Context, string, pluginapi.Message) (string, error) { return "", nil },
-	})
-	if err := m.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	m := beating(t, server.URL)
 	m.Observe(ax.Happening{What: ax.AttemptEnded, Outcome: ax.Outcome{Status: ax.StatusFailed}})
 	m.Observe(ax.Happening{What: ax.AttemptEnded, Outcome: ax.Outcome{Status: ax.StatusSuccess}})
 	var ended, failed int
@@ -176,4 +183,23 @@ func TestHeartbeat(t *testing.T) {
 		t.Errorf("%d attempts ended and %d failed, want 2 and 1", ended, failed)
 	}
 	m.Stop(t.Context())
+}
+
+// TestHeartbeatThatHangs does not hold up the end of a host.
+func TestHeartbeatThatHangs(t *testing.T) {
+	t.Parallel()
+	called, release := make(chan struct{}, 10), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		called <- struct{}{}
+		<-release
+	}))
+	defer server.Close()
+	defer close(release)
+	m := beating(t, server.URL)
+	<-called
+	begun := time.Now()
+	m.Stop(t.Context())
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("Stop took %v", took)
+	}
 }
