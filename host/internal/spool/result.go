@@ -12,7 +12,8 @@ import (
 type Result struct {
 	Move     ax.Move
 	Events   []ax.Event
-	Failures *ax.Failures `json:",omitempty"`
+	Alerts   []ax.AlertEvent `json:",omitempty"`
+	Failures *ax.Failures    `json:",omitempty"`
 	// Outcome and WillRetry are what is told of the end once it is written.
 	Outcome   ax.Outcome
 	WillRetry bool
@@ -20,7 +21,7 @@ type Result struct {
 
 // change returns what is submitted to the database.
 func (r Result) change() ax.Change {
-	return ax.Change{Move: &r.Move, Events: r.Events, Failures: r.Failures}
+	return ax.Change{Move: &r.Move, Events: r.Events, Alerts: r.Alerts, Failures: r.Failures}
 }
 
 // encode makes the text that is kept in the file. A newer program must be able
