@@ -72,7 +72,7 @@ func (s *Server) receive(ctx context.Context, item dispatchItem) dispatchAnswer 
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	err := s.cfg.Host.Receive(ctx, Dispatch{Instance: ax.Instance(item.Instance), Revision: item.Revision})
-	refusal, refused := errors.AsType[*Refusal](err)
+	refusal, refused := errors.AsType[*RefusalError](err)
 	switch {
 	case err == nil:
 		return dispatchAnswer{}

@@ -17,7 +17,7 @@ const shortest = 20 * time.Millisecond
 // host that is overrun slows the others down. Many attempts at once share
 // requests.
 //
-// A *Refusal, and any other error than ErrUnconfirmed, means that the other host
+// A *RefusalError, and any other error than ErrUnconfirmed, means that the other host
 // does not have the attempt. After ErrUnconfirmed it may: then another host may
 // get it only with a higher fence, by which the claim of the first one fails.
 func (c *Client) Dispatch(ctx context.Context, d Dispatch) error {
@@ -26,7 +26,7 @@ func (c *Client) Dispatch(ctx context.Context, d Dispatch) error {
 		// The answer should arrive before ctx ends.
 		wait := left - min(left/10, time.Second)
 		if ctx.Err() != nil || wait < shortest {
-			return &Refusal{Code: Busy, Text: "no room came free in time"}
+			return &RefusalError{Code: Busy, Text: "no room came free in time"}
 		}
 		text, err := c.dispatches.do(ctx, dispatchItem{
 			Instance: wireInstance(d.Instance), Revision: d.Revision, WaitMS: wait.Milliseconds(),
@@ -43,7 +43,7 @@ func (c *Client) Dispatch(ctx context.Context, d Dispatch) error {
 			return nil
 		case Busy: // others of the batch were faster
 		default:
-			return &Refusal{Code: answer.Code, Text: answer.Text}
+			return &RefusalError{Code: answer.Code, Text: answer.Text}
 		}
 	}
 }

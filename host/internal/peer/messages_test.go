@@ -85,7 +85,7 @@ func TestBackPressure(t *testing.T) {
 		}
 	}
 	err := c.Dispatch(within(t, 300*time.Millisecond), dispatch(999))
-	refusal, ok := errors.AsType[*Refusal](err)
+	refusal, ok := errors.AsType[*RefusalError](err)
 	if !(ok && refusal.Code == Busy) && !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnconfirmed) {
 		t.Errorf("a full queue: %v", err)
 	}
@@ -116,15 +116,15 @@ func TestRefusals(t *testing.T) {
 		err  error
 		want RefusalCode
 	}{
-		{&Refusal{Code: Draining}, Draining},
-		{fmt.Errorf("receive: %w", &Refusal{Code: Fenced, Text: "no database"}), Fenced},
+		{&RefusalError{Code: Draining}, Draining},
+		{fmt.Errorf("receive: %w", &RefusalError{Code: Fenced, Text: "no database"}), Fenced},
 		{errors.New("what is that?"), Unable},
 	} {
 		host := newDesk(1)
 		host.refusal = tt.err
 		c := connect(t, serve(t, host, nil).address, nil)
 		err := c.Dispatch(within(t, time.Minute), dispatch(1))
-		if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Code != tt.want || errors.Is(err, ErrUnconfirmed) {
+		if refusal, ok := errors.AsType[*RefusalError](err); !ok || refusal.Code != tt.want || errors.Is(err, ErrUnconfirmed) {
 			t.Errorf("%v arrived as %v, want %s", tt.err, err, tt.want)
 		}
 	}

@@ -86,7 +86,7 @@ func (t Trust) check() error {
 type Host interface {
 	// Receive puts an attempt into the queue of this host and returns nil once
 	// it is there. Without room it waits until ctx ends and returns its error;
-	// then the attempt is not in the queue. A *Refusal says why this host cannot
+	// then the attempt is not in the queue. A *RefusalError says why this host cannot
 	// take it at all.
 	Receive(ctx context.Context, d Dispatch) error
 	// Cancel reports whether the attempt with this fence runs or waits here. The
@@ -115,9 +115,9 @@ type Ended struct {
 	WillRetry bool
 }
 
-// Refusal says why a host does not take an attempt. It is certain that it has
+// RefusalError says why a host does not take an attempt. It is certain that it has
 // not taken it.
-type Refusal struct {
+type RefusalError struct {
 	Code RefusalCode
 	Text string
 }
@@ -137,7 +137,7 @@ const (
 	Fenced RefusalCode = "fenced"
 )
 
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	if r.Text == "" {
 		return "the host refuses the attempt: " + string(r.Code)
 	}

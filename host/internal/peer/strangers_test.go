@@ -3,7 +3,9 @@ package peer
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -74,7 +76,7 @@ func TestAddressOfAnotherHost(t *testing.T) {
 func TestStrangerAtTheAddress(t *testing.T) {
 	t.Parallel()
 	for _, says := range []string{"", "{}", `{"answers":[{}]}`, `{"session":"x","nonce":"y","mac":"z"}`, `{"other":true,"mac":""}`} {
-		stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, says) }))
+		stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, says) }))
 		defer stranger.Close()
 		c := connect(t, stranger.Listener.Addr().String(), nil)
 		if err := c.Dispatch(within(t, time.Minute), dispatch(1)); !errors.Is(err, ErrStranger) || Broken(err) {
@@ -118,15 +120,13 @@ func (m *middle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		return
 	}
-	for key, values := range resp.Header {
-		w.Header()[key] = values
-	}
+	maps.Copy(w.Header(), resp.Header)
 	if answer != nil && !strings.HasSuffix(r.URL.Path, "hello") {
 		text = answer(text)
 		w.Header().Del("Content-Length")
 	}
 	w.WriteHeader(resp.StatusCode)
-	w.Write(text)
+	fmt.Fprintf(w, "%s", text)
 }
 
 func (m *middle) forward(r *http.Request, body []byte) (*http.Response, []byte) {

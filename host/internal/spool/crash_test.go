@@ -62,7 +62,9 @@ func TestKilled(t *testing.T) {
 				t.Fatalf("the child says %q", lines.Text())
 			}
 			if taken == 20+7*round {
-				child.Process.Kill()
+				if err := child.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		child.Wait() //nolint:errcheck // it was killed
