@@ -11,7 +11,6 @@ import (
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/pluginhost"
-	"github.com/axsched/ax/host/internal/store"
 	"github.com/axsched/ax/pluginapi"
 )
 
@@ -114,14 +113,6 @@ func (h *Host) logMessage(name string, msg pluginapi.Message) {
 	}
 	write(msg.Title, "notifier", name, "alert_id", msg.ID, "task", msg.Task, "event", msg.Event, "count", msg.Count, "text", msg.Text)
 }
-
-// rescueStore reads from the store and writes as everybody else does.
-type rescueStore struct {
-	*store.Store
-	writer submitter
-}
-
-func (s rescueStore) Submit(c ax.Change) { s.writer.Submit(c) }
 
 // tellPlugins tells of plugins that are out of order for good, and of those that
 // work again.

@@ -198,7 +198,15 @@ func (b backend) Cancel(ctx context.Context, id ax.InstanceID, actor string) err
 	if err != nil {
 		return err
 	}
-	if err := b.h.engine.Cancel(inst, actor); err != nil {
+	err = b.h.engine.Cancel(inst, actor)
+	if errors.Is(err, engine.ErrNotRunning) && inst.Status == ax.StatusRunning {
+		found, failed := b.h.fleet.cancelThere(ctx, inst)
+		if found {
+			return nil
+		}
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
 		return &api.Conflict{Reason: err.Error()}
 	}
 	return nil

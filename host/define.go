@@ -24,9 +24,9 @@ const (
 // ends accounts for its due times up to that instant, and the new one for those
 // after it: none is lost between them.
 func (h *Host) define(ctx context.Context, cfg *config.Config, actor string, running bool) (*changes, error) {
-	begin := time.Now()
+	begin := h.now()
 	for try := 1; ; try++ {
-		now := time.Now()
+		now := h.now()
 		c, err := h.compare(ctx, cfg, now)
 		if err != nil {
 			return nil, err

@@ -25,7 +25,7 @@ const (
 // ended is told of each attempt's end, after it was written.
 func (h *Host) ended(end ax.Ended) {
 	if h.engine != nil {
-		h.engine.Ended(end)
+		h.fleet.ended(end)
 	}
 	if end.Instance.Deferred {
 		return // it goes on elsewhere

@@ -77,7 +77,7 @@ func (b backend) Health(ctx context.Context) api.Health {
 	for _, reason := range h.notifierTroubles(ctx) {
 		worsen(api.HealthDegraded, reason)
 	}
-	if _, err := h.store.Now(ctx); err != nil || h.beat.Failing() {
+	if _, err := h.store.Now(ctx); err != nil || h.fleet.view.Failing() {
 		health.DatabaseOK = false
 		worsen(api.HealthFailing, "the database does not answer, or cannot be written")
 	}

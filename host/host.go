@@ -21,15 +21,14 @@ import (
 	"github.com/axsched/ax/host/internal/alert"
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
-	"github.com/axsched/ax/host/internal/cluster"
 	"github.com/axsched/ax/host/internal/config"
-	"github.com/axsched/ax/host/internal/dispatch"
 	"github.com/axsched/ax/host/internal/engine"
 	"github.com/axsched/ax/host/internal/executor"
 	"github.com/axsched/ax/host/internal/janitor"
 	"github.com/axsched/ax/host/internal/metrics"
 	"github.com/axsched/ax/host/internal/pluginhost"
 	"github.com/axsched/ax/host/internal/redact"
+	"github.com/axsched/ax/host/internal/spool"
 	"github.com/axsched/ax/host/internal/store"
 )
 
@@ -52,13 +51,16 @@ type Host struct {
 	redactor    *redact.Redactor
 	incarnation string
 	startedAt   time.Time
+	clockOffset time.Duration // see clockOffset
+	ahead       time.Duration // of this machine's clock before the database's, at the start
 
 	store    *store.Store
 	writer   *tap
 	plugins  *pluginhost.Host
 	engine   *engine.Engine
 	executor *executor.Executor
-	beat     *cluster.Heartbeat
+	fleet    *fleet
+	spool    *spool.Spool
 	janitor  *janitor.Janitor
 	metrics  *metrics.Metrics
 	listen   *listeners
@@ -98,6 +100,10 @@ func New(opts Options) (*Host, error) {
 		incarnation: ax.NewTraceID(),
 		changed:     make(chan struct{}, 1), quit: make(chan struct{}),
 	}
+	var err error
+	if h.clockOffset, err = clockOffset(os.LookupEnv); err != nil {
+		return nil, err
+	}
 	h.runs.log = func() hclog.Logger { return h.log }
 	defer thrifty()()
 	cfg, err := loadConfig(opts.Config)
@@ -131,7 +137,7 @@ func (h *Host) Address() string {
 // Start brings the host up: when it returns without an error tasks run. After
 // an error nothing is left behind.
 func (h *Host) Start(ctx context.Context) (err error) {
-	h.startedAt = time.Now()
+	h.startedAt = h.wall()
 	defer thrifty()()
 	defer func() {
 		if err != nil {
@@ -205,7 +211,42 @@ func (h *Host) openData(ctx context.Context) error {
 		h.log.Info("database schema brought up to date", "from", report.From, "to", report.To)
 	}
 	h.writer = newTap(h.store)
-	h.ids = ax.NewIDs(time.Now().UnixNano())
+	return h.openIDs(ctx, cfg)
+}
+
+// openIDs makes what makes ids. Hosts that share a database need different
+// numbers for that, which only a row of their own gives them: it says that the
+// host is leaving, until it has come.
+func (h *Host) openIDs(ctx context.Context, cfg *config.Config) error {
+	if !cfg.Store.Shared() {
+		h.ids = ax.NewIDs(time.Now().UnixNano())
+		return nil
+	}
+	before := time.Now()
+	at, err := h.store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	h.ahead = h.wall().Add(-time.Since(before) / 2).Sub(at)
+	err = h.store.RegisterNode(ctx, ax.Node{
+		Incarnation: h.incarnation, Name: cfg.Node, App: cfg.App, Version: h.opts.Version,
+		PID: os.Getpid(), StartedAt: h.startedAt, Draining: true,
+	})
+	if err != nil {
+		return err
+	}
+	h.onUndo(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopLast)
+		defer cancel()
+		if err := h.store.RemoveNode(ctx, h.incarnation); err != nil {
+			h.log.Warn("cannot remove the row of this host", "error", err)
+		}
+	})
+	slot, err := h.store.TakeSlot(ctx, h.incarnation)
+	if err != nil {
+		return err
+	}
+	h.ids = ax.NewIDs(int64(slot))
 	return nil
 }
 
@@ -268,25 +309,34 @@ func (h *Host) checkComponents(context.Context) error {
 	return err
 }
 
-func (h *Host) openEngine(context.Context) error {
+func (h *Host) openEngine(ctx context.Context) error {
 	cfg := h.live.Load().cfg
 	h.listen = newListeners(h, h.log.Named("listener"))
 	h.onUndo(h.listen.stop)
 	h.openAlerts()
+	if err := h.openSpool(ctx, cfg); err != nil {
+		return err
+	}
 	h.executor = executor.New(executor.Config{
 		App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation,
 		Workers: cfg.Executor.Workers, Queue: cfg.Executor.Queue,
 		Writer: h.writer, Jobs: jobs{h}, IDs: h.ids, Log: h.log.Named("executor"),
 		CallbackURL: h.callbackURL,
-		Freed:       func() { h.engine.Freed() },
+		Freed:       h.freed,
 		Ended:       h.ended,
 		Observe:     h.observe,
+		Now:         h.now,
+		Fenced:      func() bool { return !h.fleet.sole && h.fleet.view.Fenced() },
+		Keep:        h.keeper(),
 	})
+	if err := h.openFleet(cfg); err != nil {
+		return err
+	}
 	h.engine = engine.New(engine.Config{
 		App: cfg.App, Node: cfg.Node, Log: h.log.Named("engine"), IDs: h.ids,
 		Writer: h.writer, Plans: plans{h.store, cfg.App},
-		Dispatch: dispatch.New(dispatch.Member{Name: cfg.Node, Incarnation: h.incarnation, Node: h.executor}),
-		Observe:  h.observe,
+		Dispatch: h.fleet.dispatch, Observe: h.observe,
+		Now: h.now, Elsewhere: h.fleet.elsewhere,
 	})
 	h.metrics = metrics.New(h.gauges())
 	return nil

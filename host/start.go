@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/axsched/ax/host/internal/alert"
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
-	"github.com/axsched/ax/host/internal/cluster"
 	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/janitor"
 	"github.com/axsched/ax/host/internal/metrics"
@@ -60,7 +58,6 @@ func loadConfig(path string) (*config.Config, error) {
 // startEngine puts the configuration into the database, ends what an earlier
 // life of the host left running, and begins to schedule.
 func (h *Host) startEngine(ctx context.Context) error {
-	now := time.Now()
 	cfg := h.live.Load().cfg
 	c, err := h.define(ctx, cfg, "config", false)
 	if err != nil {
@@ -71,44 +68,28 @@ func (h *Host) startEngine(ctx context.Context) error {
 	if err := h.startAlerts(ctx); err != nil {
 		return err
 	}
-	tasks := make(map[ax.TaskID]*ax.Task, len(cfg.Tasks))
-	for i := range cfg.Tasks {
-		tasks[cfg.Tasks[i].ID] = &cfg.Tasks[i]
+	if err := h.fleet.start(ctx); err != nil {
+		return err
 	}
-	left, err := rescue.Run(ctx, rescue.Config{
-		App: cfg.App, Store: rescueStore{h.store, h.writer}, IDs: h.ids, Log: h.log.Named("rescue"),
-		Task: func(id ax.TaskID) *ax.Task { return tasks[id] },
-		// The data directory is locked and the database is in it: every other
-		// incarnation is a former life of this host.
-		Alive: func(string) bool { return false },
-		Ended: h.ended,
-	}, now)
+	left, err := rescue.Run(h.fleet.rescuer(), h.fleet.own(h.store.Unfinished(ctx, cfg.App)), h.now())
 	if err != nil {
 		return err
 	}
-	h.engine.Start(c.entries, left)
+	for i := range left {
+		h.fleet.doubt(left[i].Owner)
+	}
+	h.engine.Start(c.entries, h.fleet.mine(h.fleet.view.Snapshot()), left)
 	h.onUndo(func() { h.engine.Stop() })
+	h.fleet.loops.Go(h.fleet.run)
+	if h.spool != nil {
+		h.spool.Start()
+	}
 	return nil
 }
 
 // startLoops starts what goes on beside the engine.
 func (h *Host) startLoops(ctx context.Context) error {
 	cfg := h.live.Load().cfg
-	h.beat = cluster.New(cluster.Config{
-		Store: h.store, Log: h.log.Named("cluster"),
-		Node: ax.Node{
-			Incarnation: h.incarnation, Name: cfg.Node, App: cfg.App, Address: h.Address(),
-			Version: h.opts.Version, PID: os.Getpid(), StartedAt: h.startedAt,
-		},
-	})
-	if err := h.beat.Start(ctx); err != nil {
-		return fmt.Errorf("register this host: %w", err)
-	}
-	h.onUndo(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopLast)
-		defer cancel()
-		h.beat.Stop(ctx)
-	})
 	h.janitor = janitor.New(janitor.Config{
 		App: cfg.App, Store: h.store, Log: h.log.Named("janitor"),
 		Retention: func() time.Duration { return h.live.Load().cfg.Retention },
@@ -151,6 +132,6 @@ func (h *Host) gauges() metrics.Gauges {
 		WriterQueue:   func() float64 { return float64(h.store.Stats().Queued) },
 		WriterBatches: func() float64 { return float64(h.store.Stats().Batches) },
 		WriterChanges: func() float64 { return float64(h.store.Stats().Applied) },
-		ClockOffset:   func() float64 { return h.beat.Offset().Seconds() },
+		ClockOffset:   func() float64 { return h.fleet.view.Offset().Seconds() },
 	}
 }

@@ -25,7 +25,7 @@ func (h *Host) Stop(ctx context.Context) {
 		running, queued := h.executor.Counts()
 		h.log.Info("host is stopping; a second signal (Ctrl-C) ends it at once, and what runs with it", "running", running, "queued", queued, "grace", grace)
 		h.draining.Store(true)
-		h.beat.Drain()
+		h.fleet.drain()
 		close(h.quit)
 		h.loops.Wait()
 		h.engine.StopFiring()

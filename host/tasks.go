@@ -24,6 +24,7 @@ type live struct {
 	cfg *config.Config
 	// entries holds what the engine got, by task.
 	entries map[string]*engine.Entry
+	byID    map[ax.TaskID]*ax.Task
 }
 
 // changes is how a new configuration differs from the rows of the database.
@@ -191,13 +192,17 @@ func (h *Host) write(ctx context.Context, cfg *config.Config, c *changes, actor 
 func (h *Host) setLive(cfg *config.Config, entries []engine.Entry) {
 	slim := *cfg
 	slim.Tasks = nil // they are large, and may be very many
-	l := &live{cfg: &slim, entries: make(map[string]*engine.Entry, len(entries))}
+	l := &live{cfg: &slim, entries: make(map[string]*engine.Entry, len(entries)), byID: make(map[ax.TaskID]*ax.Task, len(entries))}
 	for i := range entries {
+		l.byID[entries[i].Row.ID] = &entries[i].Row.Task
 		l.entries[entries[i].Row.Name] = &entries[i]
 	}
 	h.live.Store(l)
 	h.setAlertSettings(cfg)
 }
+
+// taskOf returns the definition of a task in force, nil if there is none.
+func (h *Host) taskOf(id ax.TaskID) *ax.Task { return h.live.Load().byID[id] }
 
 // triggers makes plugin triggers for package trigger.
 type triggers struct{ plugins *pluginhost.Host }
@@ -212,9 +217,13 @@ type plans struct {
 	app string
 }
 
-func (p plans) LoadState(ctx context.Context, task *ax.Task) (ax.TaskState, error) {
+func (p plans) LoadState(ctx context.Context, task *ax.Task) (engine.Taken, error) {
 	row, err := p.Task(ctx, p.app, task.Name)
-	return row.TaskState, err
+	if err != nil {
+		return engine.Taken{}, err
+	}
+	unfinished, err := p.Instances(ctx, ax.InstanceFilter{App: p.app, Task: task.Name, Statuses: ax.Unfinished(), Limit: 100_000})
+	return engine.Taken{Task: row.ID, State: row.TaskState, Unfinished: unfinished}, err
 }
 
 func (p plans) SetPaused(ctx context.Context, id ax.TaskID, paused bool, until time.Time, by string) error {

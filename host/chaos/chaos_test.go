@@ -11,7 +11,7 @@ import (
 // once. AX_CHAOS_SEED makes it again what it was.
 func TestPromisesUnderFaults(t *testing.T) {
 	for name, o := range map[string]options{
-		"mysql":  {Hosts: 1, Load: 40 * time.Second, Rate: 150, Skew: 30 * time.Second, Brief: true},
+		"mysql":  {Hosts: 3, Load: 40 * time.Second, Rate: 150, Skew: 30 * time.Second, Brief: true},
 		"sqlite": {Hosts: 1, Load: 25 * time.Second, Rate: 150, SQLite: true, Brief: true},
 	} {
 		t.Run(name, func(t *testing.T) {

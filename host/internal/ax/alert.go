@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrLeaseLost: another host holds the lease by now.
+// ErrLeaseLost says that another host holds the lease by now.
 var ErrLeaseLost = errors.New("another host holds the lease")
 
 // AlertState is how far a notification has come.

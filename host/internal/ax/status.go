@@ -47,6 +47,11 @@ func (s Status) Failure() bool {
 	return s == StatusFailed || s == StatusTimeout || s == StatusLost
 }
 
+// Unfinished lists the states of rows that lead on.
+func Unfinished() []Status {
+	return slices.DeleteFunc(Statuses(), Status.Final)
+}
+
 // Statuses lists all states of rows, for validation and help texts.
 func Statuses() []Status {
 	return []Status{

@@ -15,6 +15,9 @@ import (
 	"github.com/axsched/ax/host/internal/ax"
 )
 
+// maxOffset is how far the host's clock may be off before it is warned of.
+const maxOffset = time.Second
+
 // Table keeps the rows of hosts. It should have a small connection pool of its
 // own, so that work that fills the other one makes no host look dead.
 type Table interface {
@@ -38,6 +41,8 @@ type ViewConfig struct {
 	// Figures are asked for before each sign of life; nil = as in Self.
 	// ClockOffset is filled in here.
 	Figures func() ax.NodeFigures
+	// Wall is the clock of this machine, nil for time.Now.
+	Wall func() time.Time
 	// OnChange is told when hosts come, go, are suspected or trusted again; nil
 	// for nobody. Calls come one at a time and in order, never from within a
 	// method of View.
@@ -75,6 +80,9 @@ type View struct {
 
 // NewView returns a View that sees nothing yet.
 func NewView(cfg ViewConfig) *View {
+	if cfg.Wall == nil {
+		cfg.Wall = time.Now
+	}
 	v := &View{
 		cfg: cfg, begin: time.Now(), roster: newRoster(cfg.Self.Incarnation, cfg.Limits),
 		news: make(chan struct{}, 1), kick: make(chan struct{}, 1),
@@ -193,7 +201,7 @@ func (v *View) Failing() bool { return v.failing.Load() }
 func (v *View) Offset() time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.clock.offset(time.Now(), v.now())
+	return v.clock.offset(v.cfg.Wall(), v.now())
 }
 
 // Now returns the time of the database's clock as well as it is known; that of
@@ -204,7 +212,7 @@ func (v *View) Now() time.Time {
 	if db, ok := v.clock.now(v.now()); ok {
 		return db
 	}
-	return time.Now()
+	return v.cfg.Wall()
 }
 
 func (v *View) now() time.Duration { return time.Since(v.begin) }
@@ -262,7 +270,7 @@ func (v *View) look(ctx context.Context) error {
 func (v *View) compare(sent, received time.Duration, db time.Time) {
 	v.mu.Lock()
 	step := v.clock.add(sent, received, db)
-	offset := v.clock.offset(time.Now(), v.now())
+	offset := v.clock.offset(v.cfg.Wall(), v.now())
 	v.mu.Unlock()
 	if step != 0 {
 		v.cfg.Log.Warn("the clock of the database was set", "by", step.Round(time.Millisecond))

@@ -32,6 +32,8 @@ type Node interface {
 	Start(ax.Attempt, ax.Room)
 	// Cancel reports whether the instance runs there. It does not block.
 	Cancel(id ax.InstanceID, cause error) bool
+	// Holds reports whether an attempt of the instance runs or waits there.
+	Holds(id ax.InstanceID) bool
 	// Settle writes the end of an attempt that nobody runs any more.
 	Settle(ax.Attempt, ax.Outcome)
 }
@@ -192,6 +194,16 @@ func (d *Dispatcher) Cancel(id ax.InstanceID, cause error) bool {
 		}
 	}
 	return false
+}
+
+// Holds reports whether an attempt of the instance runs or waits on this host.
+func (d *Dispatcher) Holds(id ax.InstanceID) bool { return d.settle.Holds(id) }
+
+// Takes reports whether an incarnation is there for attempts: what is DISPATCHED
+// to it will be claimed.
+func (d *Dispatcher) Takes(incarnation string) bool {
+	m := find(d.members(), incarnation)
+	return m != nil && (m.Away == "" || incarnation == d.local)
 }
 
 // Settle writes the end of an attempt that nobody runs any more.

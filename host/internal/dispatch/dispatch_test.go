@@ -19,6 +19,7 @@ func (n *node) Reserve(*ax.Task, time.Time) ax.Room   { return n.room }
 func (n *node) Release(*ax.Task, ax.Room)             { n.load-- }
 func (n *node) Start(a ax.Attempt, _ ax.Room)         { n.runs[a.Instance.ID] = true }
 func (n *node) Settle(ax.Attempt, ax.Outcome)         {}
+func (n *node) Holds(ax.InstanceID) bool              { return false }
 func (n *node) Cancel(id ax.InstanceID, _ error) bool { return n.runs[id] }
 
 func TestReserveTakesTheNodeWithTheLeastLoadThatHasRoom(t *testing.T) {

@@ -183,5 +183,13 @@ func (r *Remote) Cancel(id ax.InstanceID, cause error) bool {
 	})
 }
 
+// Holds reports whether this host has sent an attempt of the instance there.
+func (r *Remote) Holds(id ax.InstanceID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.ledger.sent[id]
+	return ok
+}
+
 // Settle writes the end of an attempt that nobody runs any more.
 func (r *Remote) Settle(a ax.Attempt, out ax.Outcome) { r.cfg.Settle(a, out) }

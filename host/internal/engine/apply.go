@@ -22,7 +22,7 @@ func (e *Engine) apply(entries []Entry, now time.Time) {
 		seen[id] = true
 		t := e.tasks[id]
 		if t == nil {
-			t = &task{}
+			t = &task{away: e.mine != nil && !e.mine(&entries[i].Row.Task)}
 			e.tasks[id] = t
 		}
 		t.replace(&entries[i], e.zone(entries[i].Row.Schedule.Timezone))
@@ -82,8 +82,8 @@ func (e *Engine) remove(t *task, now time.Time) {
 	}
 }
 
-// adopt takes on instances that an earlier life of the host left unfinished.
-// None of them runs: package rescue has seen to those that did.
+// adopt takes on instances that an earlier life of the host, or another host,
+// left unfinished.
 func (e *Engine) adopt(unfinished []ax.Instance, now time.Time) {
 	touched := map[*task]bool{}
 	for _, inst := range unfinished {
@@ -92,24 +92,11 @@ func (e *Engine) adopt(unfinished []ax.Instance, now time.Time) {
 			e.cancelRow(inst, "the task was removed", now, nil)
 			continue
 		}
-		touched[t] = true
-		inst.ScheduledAt = inst.ScheduledAt.In(t.zone)
-		switch inst.Status {
-		case ax.StatusRetrying:
-			t.retries = append(t.retries, inst)
-		case ax.StatusRunning:
-			t.entered(&inst)
-			t.deferred = append(t.deferred, inst)
-		case ax.StatusTriggered, ax.StatusDispatched:
-			if inst.Kind == ax.KindBackfill {
-				t.backfill = append(t.backfill, inst)
-				continue
-			}
-			t.waiting = append(t.waiting, inst)
-			t.round = len(t.waiting) // it waited long enough
-		default:
-			e.cfg.Log.Error("cannot take on an instance in this state", "instance_id", inst.ID, "status", inst.Status)
+		if t.away {
+			continue
 		}
+		touched[t] = true
+		e.takeOn(t, inst, now)
 	}
 	for t := range touched {
 		t.sortBackfill()
@@ -131,6 +118,8 @@ type View struct {
 	Remote    bool
 	// Writing: nothing is decided until a change of its plan is in the database.
 	Writing bool
+	// Away: another host schedules it, and the rest is only what this one knew.
+	Away bool
 	// TryAt is when it is tried again after a failure, zero if there was none.
 	TryAt time.Time
 }
@@ -160,7 +149,7 @@ func (t *task) view() View {
 	return View{
 		Row:     ax.TaskRow{Task: *t.def, TaskState: t.st},
 		Running: len(t.active), Waiting: len(t.waiting), Retrying: len(t.retries), Backfill: len(t.backfill),
-		Held: t.held, HeldSince: t.heldSince, Remote: t.remote, Writing: t.pending, TryAt: t.tryAt,
+		Held: t.held, HeldSince: t.heldSince, Remote: t.remote, Writing: t.pending, Away: t.away, TryAt: t.tryAt,
 	}
 }
 

@@ -40,6 +40,10 @@ func (e *Engine) Backfill(ctx context.Context, b Backfill) (int, error) {
 			}
 			return
 		}
+		if t.away {
+			e.cfg.Elsewhere(t.def)
+			return
+		}
 		t.backfillLimit = max(b.Limit, 1)
 		t.backfill = append(t.backfill, rows...)
 		t.sortBackfill()
@@ -78,7 +82,7 @@ func (e *Engine) recordBackfill(ctx context.Context, t *task, b Backfill) ([]ax.
 		if ctx.Err() != nil || w.failure() != nil {
 			break
 		}
-		now := time.Now()
+		now := e.cfg.Now()
 		var row ax.Instance
 		if !e.call(func(time.Time) { row = e.instance(t, due, ax.KindBackfill, now) }) {
 			w.fail(ErrStopping)

@@ -14,7 +14,7 @@ import (
 func (e *Engine) Ended(end ax.Ended) {
 	e.post(func(now time.Time) {
 		t := e.tasks[end.Instance.TaskID]
-		if t == nil {
+		if t == nil || t.away {
 			return
 		}
 		inst := end.Instance
@@ -79,6 +79,9 @@ func (e *Engine) Cancel(inst ax.Instance, by string) error {
 					err = ErrNotRunning
 				}
 				result <- err
+				if t.away && applied {
+					e.cfg.Elsewhere(t.def)
+				}
 				e.post(func(now time.Time) {
 					if applied {
 						t.left(inst.ID)

@@ -32,7 +32,9 @@ type Writer interface {
 type Plans interface {
 	// SavePlan writes the state's plan if NextAt is still from.
 	SavePlan(ctx context.Context, id ax.TaskID, from time.Time, state ax.TaskState) (bool, error)
-	LoadState(ctx context.Context, task *ax.Task) (ax.TaskState, error)
+	// LoadState reads what another host, or an earlier life of this one, has
+	// left of a task.
+	LoadState(ctx context.Context, task *ax.Task) (Taken, error)
 	SetParked(ctx context.Context, id ax.TaskID, reason string) error
 	// SetPaused notes who paused or resumed a task.
 	SetPaused(ctx context.Context, id ax.TaskID, paused bool, until time.Time, by string) error
@@ -47,6 +49,11 @@ type Dispatcher interface {
 	Start(ax.Attempt, ax.Place)
 	// Cancel reports whether the instance runs here.
 	Cancel(id ax.InstanceID, cause error) bool
+	// Holds reports whether an attempt of the instance runs or waits here.
+	Holds(id ax.InstanceID) bool
+	// Takes reports whether an incarnation is there for attempts: what is
+	// DISPATCHED to it will be claimed.
+	Takes(incarnation string) bool
 	// Settle writes the end of an attempt that did not end by itself.
 	Settle(ax.Attempt, ax.Outcome)
 }
@@ -59,6 +66,11 @@ type Config struct {
 	Writer    Writer
 	Plans     Plans
 	Dispatch  Dispatcher
+	// Now is the clock by which tasks are due, nil for that of this machine.
+	Now func() time.Time
+	// Elsewhere is told of tasks that another host schedules when it has
+	// something to read anew, nil if there is no other host. It must not block.
+	Elsewhere func(*ax.Task)
 	// Observe is told of due times that do not run and of parked tasks. It must
 	// not block.
 	Observe func(ax.Happening)
@@ -96,8 +108,9 @@ type Engine struct {
 	signal chan struct{}
 
 	// Owned by the loop.
-	outbox []ax.Change // what this round has decided
-	early  []*task     // whose due time this round saw coming
+	outbox []ax.Change         // what this round has decided
+	early  []*task             // whose due time this round saw coming
+	mine   func(*ax.Task) bool // says which tasks this host schedules
 	tasks  map[ax.TaskID]*task
 	names  map[string]*task
 	zones  map[string]*time.Location
@@ -111,21 +124,27 @@ type Engine struct {
 
 // New returns an Engine without tasks.
 func New(cfg Config) *Engine {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Elsewhere == nil {
+		cfg.Elsewhere = func(*ax.Task) {}
+	}
 	e := &Engine{
 		cfg: cfg, signal: make(chan struct{}, 1),
 		tasks: map[ax.TaskID]*task{}, names: map[string]*task{}, zones: map[string]*time.Location{},
-		wheel: wheel.New[*task](time.Now()), held: map[string][]*task{},
+		wheel: wheel.New[*task](cfg.Now()), held: map[string][]*task{},
 	}
 	e.ctx, e.quit = context.WithCancel(context.Background())
 	return e
 }
 
-// Start begins to schedule, with the instances that an earlier life of the host
-// left unfinished.
-func (e *Engine) Start(entries []Entry, unfinished []ax.Instance) {
+// Start begins to schedule those of the tasks that are mine, with the instances
+// of them that were left unfinished.
+func (e *Engine) Start(entries []Entry, mine func(*ax.Task) bool, unfinished []ax.Instance) {
 	e.loop.Go(e.run)
 	e.post(func(now time.Time) {
-		e.firing = true
+		e.firing, e.mine = true, mine
 		e.apply(entries, now)
 		e.adopt(unfinished, now)
 	})
@@ -185,11 +204,11 @@ func (e *Engine) run() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for e.ctx.Err() == nil {
-		e.runOnce(time.Now())
+		e.runOnce(e.cfg.Now())
 		wait := time.Hour
 		if at, ok := e.wheel.Wake(); ok {
 			// Wake up now and then to notice a clock that was set.
-			wait = min(max(time.Until(at), 0), time.Second)
+			wait = min(max(at.Sub(e.cfg.Now()), 0), time.Second)
 		}
 		timer.Reset(wait)
 		select {

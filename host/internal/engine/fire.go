@@ -55,7 +55,7 @@ func (e *Engine) claimEvent(inst *ax.Instance, now time.Time) ax.Event {
 // step accounts for.
 func (e *Engine) fire(t *task, inst ax.Instance, place ax.Place, s step, now time.Time) {
 	task := t.def
-	t.entered(&inst)
+	t.entered(&inst, now)
 	s.insert = append(s.insert, inst)
 	s.events = append(s.events,
 		e.event(&inst, now, ax.StageTriggerReady, "info", t.noticed(inst.ScheduledAt, now)),
@@ -133,7 +133,7 @@ func (e *Engine) advanced(t *task, gen int, plan *ax.Plan, s step, applied bool,
 			s.after()
 		}
 	case err == nil: // another host was faster: see what it left
-		e.reload(t)
+		t.stale = true
 	case errors.Is(err, ax.ErrDuplicate) && e.firing:
 		e.duplicate(t, s, now)
 	default:

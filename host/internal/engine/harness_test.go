@@ -123,19 +123,19 @@ func (w *world) open(tasks ...ax.Task) {
 		Observe:  w.observe,
 	})
 	entries := w.entries(tasks)
-	left, err := rescue.Run(ctx, rescue.Config{
-		App: "test", Store: w.store, IDs: ids, Log: hclog.NewNullLogger(),
+	left, err := rescue.Run(rescue.Config{
+		Writer: w.store, IDs: ids, Log: hclog.NewNullLogger(),
 		Task: func(id ax.TaskID) *ax.Task {
 			if i := slices.IndexFunc(tasks, func(t ax.Task) bool { return t.ID == id }); i >= 0 {
 				return &tasks[i]
 			}
 			return nil
 		},
-		Alive: func(string) bool { return false },
+		Dead:  func(string) bool { return true },
 		Ended: func(ax.Ended) {},
-	}, time.Now())
+	}, w.store.Unfinished(ctx, "test"), time.Now())
 	w.must(err)
-	w.engine.Start(entries, left)
+	w.engine.Start(entries, all, left)
 }
 
 // entries writes the tasks as a host does and returns what the engine needs.
@@ -178,6 +178,8 @@ func (w *world) entries(tasks []ax.Task) []engine.Entry {
 	w.must(w.store.ApplyTasks(context.Background(), store.ApplyParams{App: "test", Actor: "test", Now: time.Now(), Upsert: upsert}))
 	return entries
 }
+
+func all(*ax.Task) bool { return true }
 
 func bound(*ax.Instance) ([]byte, bool) { return nil, true }
 
@@ -286,9 +288,13 @@ func (w *world) Lane(task *ax.Task) string                       { return task.J
 // plans gives the engine what it wants of the store.
 type plans struct{ *store.Store }
 
-func (p plans) LoadState(ctx context.Context, task *ax.Task) (ax.TaskState, error) {
+func (p plans) LoadState(ctx context.Context, task *ax.Task) (engine.Taken, error) {
 	row, err := p.Task(ctx, "test", task.Name)
-	return row.TaskState, err
+	if err != nil {
+		return engine.Taken{}, err
+	}
+	unfinished, err := p.Instances(ctx, ax.InstanceFilter{App: "test", Task: task.Name, Statuses: ax.Unfinished(), Limit: 100_000})
+	return engine.Taken{Task: row.ID, State: row.TaskState, Unfinished: unfinished}, err
 }
 
 func (p plans) SetPaused(ctx context.Context, id ax.TaskID, paused bool, until time.Time, by string) error {

@@ -57,6 +57,9 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 	case !e.firing:
 		answer(0, ErrStopping)
 		return
+	case t.away:
+		e.runElsewhere(t, m, now, answer)
+		return
 	case t.full() && !m.Force:
 		answer(0, ErrBusy)
 		return
@@ -70,12 +73,8 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 		answer(0, ErrFull)
 		return
 	}
-	pending := e.instance(t, t.manualAt(now), ax.KindManual, now)
-	if len(m.Params) > 0 {
-		pending.Params, pending.ParamsBound = m.Params, false // the executor lays them over the task's own
-	}
-	inst := e.claim(pending, place, now)
-	t.entered(&inst)
+	inst := e.claim(e.manual(t, m, now), place, now)
+	t.entered(&inst, now)
 	task := t.def
 	e.starts.Add(1)
 	e.submit(ax.Change{
@@ -94,6 +93,32 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 			e.cfg.Dispatch.Release(task, place)
 			answer(0, fmt.Errorf("write the instance: %w", err))
 			e.post(func(now time.Time) { t.left(inst.ID); e.visit(t, now) })
+		},
+	})
+}
+
+func (e *Engine) manual(t *task, m Manual, now time.Time) ax.Instance {
+	inst := e.instance(t, t.manualAt(now), ax.KindManual, now)
+	if len(m.Params) > 0 {
+		inst.Params, inst.ParamsBound = m.Params, false // the executor lays them over the task's own
+	}
+	return inst
+}
+
+// runElsewhere leaves a run by hand to the host that schedules the task.
+func (e *Engine) runElsewhere(t *task, m Manual, now time.Time, answer func(ax.InstanceID, error)) {
+	task, inst := t.def, e.manual(t, m, now)
+	inst.Status, inst.Reason = ax.StatusTriggered, "waits for the host that schedules the task"
+	e.submit(ax.Change{
+		Insert: []ax.Instance{inst},
+		Events: []ax.Event{e.event(&inst, now, ax.StageTriggerReady, "info", fmt.Sprintf("started by hand by %s", m.By))},
+		Done: func(applied bool, err error) {
+			if !applied {
+				answer(0, fmt.Errorf("write the instance: %w", err))
+				return
+			}
+			answer(inst.ID, nil)
+			e.cfg.Elsewhere(task)
 		},
 	})
 }

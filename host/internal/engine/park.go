@@ -78,6 +78,9 @@ func (e *Engine) Recheck() {
 }
 
 func (e *Engine) recheck(t *task, now time.Time) {
+	if t.away {
+		return
+	}
 	t.fetchAt, t.fetchBackoff = time.Time{}, 0
 	if t.st.Parked != "" {
 		t.tryAt, t.backoff = time.Time{}, 0

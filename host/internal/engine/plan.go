@@ -199,7 +199,7 @@ func (e *Engine) save(t *task, from time.Time, st ax.TaskState) {
 				case saved:
 					e.planned(t, st, now)
 				case err == nil:
-					e.reload(t)
+					t.stale = true
 				default:
 					e.cfg.Log.Error("cannot write a plan, will try again", "task", t.def.Name, "error", err)
 					t.retryLater(now)
@@ -232,26 +232,4 @@ func (e *Engine) fetchFailed(t *task, err error, now time.Time) {
 			"task", t.def.Name, "known", 1+len(t.st.Planned), "error", err)
 	}
 	e.arm(t, now)
-}
-
-// reload asks the database for the state of a task that another host moved on.
-func (e *Engine) reload(t *task) {
-	t.pending = true
-	gen := t.gen
-	e.bg.Go(func() {
-		st, err := e.cfg.Plans.LoadState(e.ctx, t.def)
-		e.post(func(now time.Time) {
-			if gen != t.gen {
-				return
-			}
-			t.pending = false
-			if err != nil {
-				e.cfg.Log.Error("cannot read a task's state, will try again", "task", t.def.Name, "error", err)
-				t.retryLater(now)
-			} else {
-				t.st = st
-			}
-			e.visit(t, now)
-		})
-	})
 }

@@ -36,6 +36,12 @@ type task struct {
 	heldSince time.Time
 	// gone: it was removed from the configuration.
 	gone bool
+	// away: another host schedules it. owning grows when that changes. wanted: it
+	// is this host's turn, once what the other one left has been read.
+	away, wanted bool
+	owning       int
+	// stale: the state in the database is not what was thought.
+	stale bool
 	// fetchFrom: due times up to this instant fell into a pause and are not
 	// fetched.
 	fetchFrom time.Time
@@ -75,6 +81,10 @@ type task struct {
 type activeRun struct {
 	id   ax.InstanceID
 	kind ax.Kind
+	// owner is the incarnation that has the attempt, since when it was last
+	// known to have it.
+	owner string
+	since time.Time
 }
 
 // full reports whether the concurrency limit is used up.
@@ -89,11 +99,11 @@ func (t *task) goesOn() bool {
 
 // schedulable reports whether due times are looked at.
 func (t *task) schedulable() bool {
-	return t.def.Enabled && !t.st.Paused && !t.gone && t.st.Parked == "" && !t.pending
+	return t.def.Enabled && !t.st.Paused && !t.gone && !t.away && !t.stale && t.st.Parked == "" && !t.pending
 }
 
-func (t *task) entered(inst *ax.Instance) {
-	t.active = append(t.active, activeRun{inst.ID, inst.Kind})
+func (t *task) entered(inst *ax.Instance, now time.Time) {
+	t.active = append(t.active, activeRun{inst.ID, inst.Kind, inst.Owner, now})
 }
 
 func (t *task) left(id ax.InstanceID) {

@@ -10,7 +10,11 @@ import (
 // the only place where decisions about a task begin, whatever woke it up: its
 // time, the end of an attempt, room in the pool, a change of its definition.
 func (e *Engine) visit(t *task, now time.Time) {
-	if !e.firing {
+	if !e.firing || t.away {
+		return
+	}
+	if t.stale && !t.pending {
+		e.reload(t)
 		return
 	}
 	if !t.tryAt.IsZero() && !t.tryAt.After(now) {
@@ -159,9 +163,9 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 		return false
 	}
 	inst := e.claim(old, place, now)
-	t.entered(&inst)
+	t.entered(&inst, now)
 	t.heldSince = time.Time{}
-	task := t.def
+	task, gen := t.def, t.owning
 	e.starts.Add(1)
 	e.submit(ax.Change{
 		Move:   &ax.Move{From: old.Status, Fence: old.Fence, New: inst},
@@ -173,7 +177,11 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 				return
 			}
 			e.cfg.Dispatch.Release(task, place)
-			e.post(func(now time.Time) { e.notBegun(t, old, err, now) })
+			e.post(func(now time.Time) {
+				if gen == t.owning {
+					e.notBegun(t, old, err, now)
+				}
+			})
 		},
 	})
 	return true

@@ -18,7 +18,7 @@ func (e *Executor) queueClaimed(a ax.Attempt) {
 	ctx := e.enter(a.Instance.ID)
 	t := &ticket{lane: e.cfg.Jobs.Lane(a.Task), room: ax.RoomSoon, notBefore: a.Instance.ScheduledAt}
 	e.wg.Add(1) // for the timer, until it is stopped or done
-	late := time.AfterFunc(max(time.Until(t.notBefore), 0)+patience, func() {
+	late := time.AfterFunc(max(t.notBefore.Sub(e.cfg.Now()), 0)+patience, func() {
 		defer e.wg.Done()
 		e.late(ctx, a, t)
 	})
@@ -44,7 +44,7 @@ func (e *Executor) late(ctx context.Context, a ax.Attempt, t *ticket) {
 	if cause := context.Cause(ctx); cause != nil {
 		if e.pool.withdraw(t) {
 			e.leave(a.Instance.ID)
-			e.Settle(a, ax.Outcome{Status: ax.StatusCanceled, Error: cause.Error(), EndedAt: time.Now()})
+			e.Settle(a, ax.Outcome{Status: ax.StatusCanceled, Error: cause.Error(), EndedAt: e.cfg.Now()})
 		}
 		return
 	}
@@ -81,7 +81,7 @@ func (e *Executor) giveBack(a ax.Attempt, why string) {
 	inst := unclaimed(a.Instance)
 	_, err := e.write(ax.Change{
 		Move:   &ax.Move{From: a.Instance.Status, Fence: inst.Fence, New: inst},
-		Events: []ax.Event{e.event(&inst, time.Now(), ax.StageDispatched, "info", "claim given back: "+why)},
+		Events: []ax.Event{e.event(&inst, e.cfg.Now(), ax.StageDispatched, "info", "claim given back: "+why)},
 	})
 	if err != nil {
 		e.cfg.Log.Error("cannot give a claim back; the instance will be found LOST at the next start",

@@ -49,6 +49,11 @@ type Config struct {
 	Jobs           Jobs
 	IDs            *ax.IDs
 	Log            hclog.Logger
+	// Now is the clock of the rows, nil for that of this machine.
+	Now func() time.Time
+	// Fenced reports that other hosts may have taken this one for dead: no
+	// attempt may begin. nil = never.
+	Fenced func() bool
 	// CallbackURL makes the URL by which a deferred job reports its end; nil or
 	// an empty result = none.
 	CallbackURL func(id ax.InstanceID, token string) string
@@ -56,6 +61,9 @@ type Config struct {
 	Freed func()
 	// Ended is told of each attempt's end once it is in the database.
 	Ended func(ax.Ended)
+	// Keep keeps an end safe that the database has not taken within moments, and
+	// sees to it that it gets there; nil if nobody can. See Delivered.
+	Keep func(Kept) error
 	// Observe is told that an attempt starts.
 	Observe func(ax.Happening)
 }
@@ -69,6 +77,8 @@ type Executor struct {
 
 	mu     sync.Mutex
 	active map[ax.InstanceID]context.CancelCauseFunc
+	queued map[ax.InstanceID]bool // in the queue without a claim
+	kept   map[keptKey]bool       // by Keep, and not yet in the database
 	wg     sync.WaitGroup
 }
 
@@ -80,8 +90,14 @@ func New(cfg Config) *Executor {
 	if cfg.Queue <= 0 {
 		cfg.Queue = 128
 	}
-	e := &Executor{cfg: cfg, active: map[ax.InstanceID]context.CancelCauseFunc{}}
-	e.pool = newPool(cfg.Workers, cfg.Queue, cfg.Freed)
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Fenced == nil {
+		cfg.Fenced = func() bool { return false }
+	}
+	e := &Executor{cfg: cfg, active: map[ax.InstanceID]context.CancelCauseFunc{}, queued: map[ax.InstanceID]bool{}, kept: map[keptKey]bool{}}
+	e.pool = newPool(cfg.Workers, cfg.Queue, cfg.Freed, cfg.Now)
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
@@ -89,7 +105,10 @@ func New(cfg Config) *Executor {
 // Reserve asks for a place for an attempt of the task that begins at the given
 // time, or now if that is past; see ax.Room.
 func (e *Executor) Reserve(task *ax.Task, at time.Time) ax.Room {
-	return e.pool.reserve(e.cfg.Jobs.Lane(task), at.After(time.Now()))
+	if e.cfg.Fenced() {
+		return ax.RoomNone
+	}
+	return e.pool.reserve(e.cfg.Jobs.Lane(task), at.After(e.cfg.Now()))
 }
 
 // Release gives back a place that no attempt was started with.
@@ -107,13 +126,50 @@ func (e *Executor) Start(a ax.Attempt, room ax.Room) {
 	case ax.RoomSoon:
 		e.queueClaimed(a)
 	case ax.RoomQueue:
-		e.pool.enqueue(&ticket{
-			lane: e.cfg.Jobs.Lane(a.Task), room: room, notBefore: a.Instance.ScheduledAt,
-			start: func() { e.wg.Go(func() { e.claim(a) }) },
-			back:  func() {}, // it stays DISPATCHED for the next start
-		})
+		e.queue(a)
 	case ax.RoomNone:
 	}
+}
+
+// queue lets an attempt that is not claimed yet wait for its worker.
+func (e *Executor) queue(a ax.Attempt) {
+	id := a.Instance.ID
+	e.mu.Lock()
+	e.queued[id] = true
+	e.mu.Unlock()
+	out := func() {
+		e.mu.Lock()
+		delete(e.queued, id)
+		e.mu.Unlock()
+	}
+	e.pool.enqueue(&ticket{
+		lane: e.cfg.Jobs.Lane(a.Task), room: ax.RoomQueue, notBefore: a.Instance.ScheduledAt,
+		start: func() {
+			e.wg.Go(func() {
+				defer out()
+				e.claim(a)
+			})
+		},
+		back: out, // it stays DISPATCHED for the next start, or another host
+	})
+}
+
+// Receive takes on an attempt that another host has dispatched to this one: the
+// row is DISPATCHED, and is claimed when its turn comes. It reports false if
+// there is no room.
+func (e *Executor) Receive(a ax.Attempt) bool {
+	if e.cfg.Fenced() || !e.pool.place(e.cfg.Jobs.Lane(a.Task)) {
+		return false
+	}
+	e.queue(a)
+	return true
+}
+
+// Holds reports whether an attempt of the instance runs or waits here.
+func (e *Executor) Holds(id ax.InstanceID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.active[id] != nil || e.queued[id]
 }
 
 // enter makes the context of an attempt, by which it can be canceled from now
@@ -137,7 +193,7 @@ func (e *Executor) leave(id ax.InstanceID) {
 
 // claim moves a queued attempt to RUNNING, and runs it if nobody was faster.
 func (e *Executor) claim(a ax.Attempt) {
-	now := time.Now()
+	now := e.cfg.Now()
 	inst := a.Instance.Claim(e.cfg.Node, e.cfg.Incarnation, now)
 	applied, err := e.write(ax.Change{
 		Move:   &ax.Move{From: a.Instance.Status, Fence: a.Instance.Fence, New: inst},
@@ -212,11 +268,15 @@ func (e *Executor) Drain(ctx context.Context) {
 // run makes one attempt, from the claim that is in the database to the outcome
 // handed to the writer.
 func (e *Executor) run(ctx context.Context, a ax.Attempt) {
-	a.Instance.StartedAt = time.Now() // the claim was earlier: its commit, and perhaps a wait, lie between
+	a.Instance.StartedAt = e.cfg.Now() // the claim was earlier: its commit, and perhaps a wait, lie between
+	if e.cfg.Fenced() {
+		e.notRun(a)
+		return
+	}
 	e.cfg.Observe(ax.Happening{What: ax.AttemptStarted, At: a.Instance.StartedAt, Task: a.Task, Instance: a.Instance})
 	token := newToken()
 	out := e.attempt(ctx, &a, token)
-	out.StartedAt, out.EndedAt = a.Instance.StartedAt, time.Now()
+	out.StartedAt, out.EndedAt = a.Instance.StartedAt, e.cfg.Now()
 	if out.Status == ax.StatusCanceled && errors.Is(context.Cause(ctx), pluginapi.ErrDrain) {
 		// Nobody canceled it: it deserves another attempt.
 		out.Status, out.Error = ax.StatusLost, "the host was stopped before the job ended"
@@ -231,6 +291,17 @@ func (e *Executor) run(ctx context.Context, a ax.Attempt) {
 		return
 	}
 	e.Settle(a, out)
+}
+
+// notRun ends an attempt that must not begin any more: the other hosts may have
+// given it up already and made another one.
+func (e *Executor) notRun(a ax.Attempt) {
+	e.leave(a.Instance.ID)
+	e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
+	e.Settle(a, ax.Outcome{
+		Status: ax.StatusLost, Error: "the host was cut off from the database before the job began",
+		StartedAt: a.Instance.StartedAt, EndedAt: e.cfg.Now(),
+	})
 }
 
 // attempt binds the parameters and runs the job. A panic in it is a failure of
@@ -276,7 +347,7 @@ func (e *Executor) bind(a *ax.Attempt, params json.RawMessage) error {
 	inst.Params, inst.ParamsBound = params, true
 	applied, err := e.write(ax.Change{
 		Move:   &ax.Move{From: ax.StatusRunning, Fence: inst.Fence, New: inst},
-		Events: []ax.Event{e.event(&inst, time.Now(), ax.StageParams, "info", "parameters: "+string(params))},
+		Events: []ax.Event{e.event(&inst, e.cfg.Now(), ax.StageParams, "info", "parameters: "+string(params))},
 	})
 	switch {
 	case err != nil:

@@ -51,7 +51,7 @@ func (e *Executor) deferred(a ax.Attempt, out ax.Outcome, token string) {
 	if a.Task.Timeout > 0 {
 		inst.DeadlineAt = inst.StartedAt.Add(a.Task.Timeout)
 	}
-	now := time.Now()
+	now := e.cfg.Now()
 	e.end(ax.Change{
 		Move: &ax.Move{From: ax.StatusRunning, Fence: inst.Fence, New: inst},
 		Events: []ax.Event{e.event(&inst, now, ax.StageDeferred, "info",
@@ -59,18 +59,21 @@ func (e *Executor) deferred(a ax.Attempt, out ax.Outcome, token string) {
 	}, a, ax.Ended{Task: a.Task, Instance: inst, Outcome: out})
 }
 
-// end writes the end of an attempt, again and again while the database refuses,
-// and tells of it.
+// end writes the end of an attempt and tells of it. If the database does not take
+// it within moments it is kept on disk; without a place for that it is tried again
+// and again.
 func (e *Executor) end(change ax.Change, a ax.Attempt, end ax.Ended) {
+	kept := Kept{Change: change, End: end}
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		applied, err := e.write(change)
+		applied, err := e.writeOrKeep(kept)
 		switch {
+		case errors.Is(err, errKept):
+			return // Delivered tells of it
 		case err == nil && applied:
 			e.cfg.Ended(end)
 			return
 		case err == nil:
-			e.cfg.Log.Warn("the outcome of a stale attempt was not written: another one holds the instance",
-				"instance_id", a.Instance.ID, "task", a.Task.Name, "fence", a.Instance.Fence)
+			e.stale(kept)
 			return
 		}
 		e.cfg.Log.Error("cannot write an outcome, will try again",
@@ -81,6 +84,19 @@ func (e *Executor) end(change ax.Change, a ax.Attempt, end ax.Ended) {
 			return
 		}
 	}
+}
+
+// stale tells of an end that came too late: another attempt holds the instance, or
+// it was given up.
+func (e *Executor) stale(k Kept) {
+	inst := k.End.Instance
+	text := fmt.Sprintf("attempt %d ended %s after the instance had been taken from it", inst.Attempt, k.End.Outcome.Status)
+	if k.End.Outcome.Error != "" {
+		text += ": " + k.End.Outcome.Error
+	}
+	e.cfg.Log.Warn("the outcome of a stale attempt was not written: another one holds the instance",
+		"instance_id", inst.ID, "task", inst.TaskName, "fence", k.Change.Move.Fence)
+	e.cfg.Writer.Submit(ax.Change{Events: []ax.Event{e.event(&inst, e.cfg.Now(), ax.StageLateResult, "warn", text)}})
 }
 
 // pause waits, and reports false if the executor gives up meanwhile.

@@ -57,7 +57,7 @@ func (l *outputLog) write(out ax.Output) {
 	events = append(events, l.missing("the host did not take them in time", dropped)...)
 	told := amount{lost.lines + dropped.lines, lost.bytes + dropped.bytes}
 	if p := out.Progress; p != nil {
-		events = append(events, l.e.event(l.inst, time.Now(), ax.StageProgress, "info", progressText(p)))
+		events = append(events, l.e.event(l.inst, l.e.cfg.Now(), ax.StageProgress, "info", progressText(p)))
 	}
 	for lines := out.Lines; len(lines) > 0; {
 		ev, n := l.row(lines)
@@ -89,7 +89,7 @@ func (l *outputLog) row(lines []ax.Line) (ev ax.Event, n int) {
 		text = append(text, line.Text...)
 	}
 	ev = l.e.event(l.inst, lines[0].At, ax.StageOutput, lines[0].Level, string(text))
-	ev.ID = l.e.cfg.IDs.Next(time.Now()) // in the order of arrival, whatever the plugin's clock says
+	ev.ID = l.e.cfg.IDs.Next(l.e.cfg.Now()) // in the order of arrival, whatever the plugin's clock says
 	return ev, n
 }
 
@@ -137,7 +137,7 @@ func (l *outputLog) missing(why string, n amount) []ax.Event {
 		return nil
 	}
 	text := fmt.Sprintf("… %d lines of output (%d bytes) are missing here: %s …", n.lines, n.bytes, why)
-	return []ax.Event{l.e.event(l.inst, time.Now(), ax.StageOutput, "warn", text)}
+	return []ax.Event{l.e.event(l.inst, l.e.cfg.Now(), ax.StageOutput, "warn", text)}
 }
 
 // close tells what is missing at the end.

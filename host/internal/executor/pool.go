@@ -23,6 +23,7 @@ const (
 // the pool stays bounded by workers + lanes - 1.
 type pool struct {
 	workers, queueLimit int
+	now                 func() time.Time
 	freed               func() // told after a RoomNone, once there may be room
 
 	mu      sync.Mutex
@@ -52,8 +53,8 @@ type ticket struct {
 	start, back func()
 }
 
-func newPool(workers, queue int, freed func()) *pool {
-	return &pool{workers: workers, queueLimit: queue, freed: freed, lanes: map[string]*lane{}}
+func newPool(workers, queue int, freed func(), now func() time.Time) *pool {
+	return &pool{workers: workers, queueLimit: queue, freed: freed, now: now, lanes: map[string]*lane{}}
 }
 
 func (p *pool) lane(name string) *lane {
@@ -88,6 +89,20 @@ func (p *pool) reserve(name string, ahead bool) ax.Room {
 		p.refused = true
 		return ax.RoomNone
 	}
+}
+
+// place promises a place in the queue to an attempt that is claimed when its turn
+// comes.
+func (p *pool) place(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.lane(name)
+	if p.closed || p.places >= p.queueLimit && l.places() > 0 {
+		p.refused = true
+		return false
+	}
+	p.count(l, ax.RoomQueue, 1)
+	return true
 }
 
 // claimsAhead reports whether one more attempt of the lane would get a worker
@@ -130,7 +145,7 @@ func (p *pool) enqueue(t *ticket) {
 	}
 	p.queue = append(p.queue, t)
 	p.mu.Unlock()
-	if wait := time.Until(t.notBefore); wait > 0 {
+	if wait := t.notBefore.Sub(p.now()); wait > 0 {
 		time.AfterFunc(wait, p.next)
 		return
 	}
@@ -188,7 +203,7 @@ func (p *pool) took(name string, d time.Duration) {
 // next starts what can be started and tells of room if somebody was refused.
 func (p *pool) next() {
 	for {
-		now := time.Now()
+		now := p.now()
 		p.mu.Lock()
 		i := slices.IndexFunc(p.queue, func(t *ticket) bool {
 			return !t.notBefore.After(now) && p.mayRun(p.lane(t.lane))

@@ -11,7 +11,7 @@ import (
 func TestPoolBounds(t *testing.T) {
 	t.Parallel()
 	freed := 0
-	p := newPool(2, 3, func() { freed++ })
+	p := newPool(2, 3, func() { freed++ }, time.Now)
 	for _, lane := range []string{"a", "b", "c"} {
 		p.took(lane, time.Hour) // nothing is claimed ahead
 	}
@@ -63,7 +63,7 @@ func TestPoolNeverOverfills(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		p := newPool(3, 5, func() {})
+		p := newPool(3, 5, func() {}, time.Now)
 		lanes := []string{"a", "b", "c"}
 		running := map[string]int{}
 		total := 0
@@ -117,7 +117,7 @@ func TestClaimsAheadByUsualDurations(t *testing.T) {
 		{49 * time.Millisecond, 2},
 		{time.Minute, 0},
 	} {
-		p := newPool(2, 100, func() {})
+		p := newPool(2, 100, func() {}, time.Now)
 		for range 100 {
 			p.took("a", tt.usual)
 		}
@@ -133,7 +133,7 @@ func TestClaimsAheadByUsualDurations(t *testing.T) {
 
 func TestCloseTurnsAwayWhatWaits(t *testing.T) {
 	t.Parallel()
-	p := newPool(1, 10, func() {})
+	p := newPool(1, 10, func() {}, time.Now)
 	p.reserve("a", false)
 	back := 0
 	wait := func() {

@@ -3,7 +3,6 @@
 package rescue
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"time"
@@ -13,42 +12,36 @@ import (
 	"github.com/axsched/ax/host/internal/ax"
 )
 
-// Store is what rescue reads and writes.
-type Store interface {
-	// Unfinished returns the instances of an app that are not in a final state.
-	Unfinished(ctx context.Context, app string) iter.Seq2[ax.Instance, error]
-	Submit(ax.Change)
-}
+// Writer is the group-commit writer of the store.
+type Writer interface{ Submit(ax.Change) }
 
 // Config of a rescue.
 type Config struct {
-	App   string
-	Store Store
-	IDs   *ax.IDs
-	Log   hclog.Logger
+	Writer Writer
+	IDs    *ax.IDs
+	Log    hclog.Logger
 	// Task finds the definition of a task, nil if it is gone.
 	Task func(ax.TaskID) *ax.Task
-	// Alive reports whether an incarnation still lives; its instances are left
-	// alone.
-	Alive func(incarnation string) bool
+	// Dead reports whether what an incarnation left RUNNING may be given up.
+	Dead func(incarnation string) bool
 	// Ended is told of each attempt that was ended.
 	Ended func(ax.Ended)
 }
 
-// Run ends the attempts of dead incarnations and returns the instances that
-// are left unfinished afterwards, for the engine to take on: those that wait,
-// and runs whose end will be reported by a callback. now is the time of death
-// that is written down, since nobody knows the real one.
-func Run(ctx context.Context, cfg Config, now time.Time) ([]ax.Instance, error) {
+// Run ends the attempts of dead incarnations among unfinished instances, and
+// returns those that are left unfinished afterwards, for the engine to take on:
+// those that wait, that run on hosts which live, and runs whose end will be
+// reported by a callback. now is the time of death that is written down, since
+// nobody knows the real one.
+func Run(cfg Config, unfinished iter.Seq2[ax.Instance, error], now time.Time) ([]ax.Instance, error) {
 	var left []ax.Instance
 	var lost []ax.Instance
-	for inst, err := range cfg.Store.Unfinished(ctx, cfg.App) {
+	for inst, err := range unfinished {
 		if err != nil {
 			return nil, fmt.Errorf("read unfinished instances: %w", err)
 		}
 		switch {
-		case inst.Owner != "" && cfg.Alive(inst.Owner):
-		case inst.Status == ax.StatusRunning && !inst.Deferred:
+		case inst.Status == ax.StatusRunning && !inst.Deferred && cfg.Dead(inst.Owner):
 			lost = append(lost, inst)
 		default:
 			left = append(left, inst)
@@ -86,16 +79,23 @@ func (cfg *Config) end(old ax.Instance, now time.Time) (ax.Instance, error) {
 		}
 	}
 	done := make(chan error, 1)
-	cfg.Store.Submit(ax.Change{
+	ended := false
+	cfg.Writer.Submit(ax.Change{
 		Move: &ax.Move{From: old.Status, Fence: old.Fence, New: inst},
 		Events: []ax.Event{{
 			ID: cfg.IDs.Next(now), InstanceID: inst.ID, TaskID: inst.TaskID, At: now,
 			Attempt: inst.Attempt, Stage: ax.StageLost, Level: "error", Node: old.Node, Text: out.Error,
 		}},
-		Done: func(applied bool, err error) { done <- err },
+		Done: func(applied bool, err error) {
+			ended = applied
+			done <- err
+		},
 	})
 	if err := <-done; err != nil {
 		return inst, fmt.Errorf("end lost instance %s: %w", inst.ID, err)
+	}
+	if !ended { // its host has told of the end after all
+		return old, nil
 	}
 	if task != nil {
 		cfg.Ended(ax.Ended{Task: task, Instance: inst, Outcome: out, WillRetry: again})

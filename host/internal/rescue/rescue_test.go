@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 		{name: "ran, may be tried again", task: 1, change: run("dead"), want: ax.StatusRetrying, left: true, ended: true},
 		{name: "ran, was the last attempt", task: 2, change: run("dead"), want: ax.StatusLost, ended: true},
 		{name: "ran, the task is gone", task: 3, change: run("dead"), want: ax.StatusLost},
-		{name: "runs on a host that lives", task: 2, change: run("alive"), want: ax.StatusRunning},
+		{name: "runs on a host that lives", task: 2, change: run("alive"), want: ax.StatusRunning, left: true},
 		{name: "waits for a callback", task: 2, change: func(i *ax.Instance) {
 			run("dead")(i)
 			i.Deferred, i.DeadlineAt = true, now.Add(time.Hour)
@@ -60,12 +60,12 @@ func TestRun(t *testing.T) {
 	}
 
 	ended := map[ax.InstanceID]ax.Ended{}
-	left, err := rescue.Run(ctx, rescue.Config{
-		App: "app", Store: s, IDs: ids, Log: hclog.NewNullLogger(),
+	left, err := rescue.Run(rescue.Config{
+		Writer: s, IDs: ids, Log: hclog.NewNullLogger(),
 		Task:  func(id ax.TaskID) *ax.Task { return tasks[id] },
-		Alive: func(incarnation string) bool { return incarnation == "alive" },
+		Dead:  func(incarnation string) bool { return incarnation != "alive" },
 		Ended: func(e ax.Ended) { ended[e.Instance.ID] = e },
-	}, now)
+	}, s.Unfinished(ctx, "app"), now)
 	must(t, err)
 	rest := map[ax.InstanceID]ax.Instance{}
 	for _, inst := range left {

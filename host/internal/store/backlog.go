@@ -94,7 +94,7 @@ func (s *Store) Waiting(ctx context.Context, app string) ([]Waiting, error) {
 func waitingQuery(app string) (text string, args []any) {
 	w := where{}
 	w.add("app = ?", app)
-	in(&w, "status", unfinished())
+	in(&w, "status", ax.Unfinished())
 	return `SELECT task_name, status, count(*), min(scheduled_at), min(started_at), min(retry_at)
   FROM ax_instance` + w.text + ` GROUP BY task_name, status ORDER BY task_name, status`, w.args
 }

@@ -39,6 +39,41 @@ func (s *Store) Instance(ctx context.Context, id ax.InstanceID) (ax.Instance, er
 	return i, s.wrap(fmt.Sprintf("read instance %d", id), err)
 }
 
+// InstancesOf returns the instances with these ids, as far as there are such.
+func (s *Store) InstancesOf(ctx context.Context, ids []ax.InstanceID) ([]ax.Instance, error) {
+	const chunkSize = 200
+	var all []ax.Instance
+	for chunk := range slices.Chunk(ids, chunkSize) {
+		some, err := s.instancesOf(ctx, chunk)
+		if err != nil {
+			return nil, s.wrap("read instances", err)
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+func (s *Store) instancesOf(ctx context.Context, ids []ax.InstanceID) ([]ax.Instance, error) {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = int64(id)
+	}
+	rows, err := s.query(ctx, "SELECT "+instanceColumns+" FROM ax_instance WHERE id IN ("+placeholders(len(args))+")", args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	some := make([]ax.Instance, 0, len(ids))
+	for rows.Next() {
+		i, err := scanInstance(rows)
+		if err != nil {
+			return nil, err
+		}
+		some = append(some, i)
+	}
+	return some, rows.Err()
+}
+
 // Unfinished yields every instance of the app that is in no final state, by
 // status and id. It reads one snapshot, and holds a connection while the loop
 // runs; an error ends it.
@@ -52,7 +87,7 @@ func (s *Store) unfinishedWhere(ctx context.Context, app string, w where) iter.S
 	return func(yield func(ax.Instance, error) bool) {
 		w := where{w.text, slices.Clone(w.args)} // the sequence may be used twice
 		w.add("app = ?", app)
-		in(&w, "status", unfinished())
+		in(&w, "status", ax.Unfinished())
 		rows, err := s.query(ctx, "SELECT "+instanceColumns+" FROM ax_instance"+w.text+" ORDER BY status, id", w.args...)
 		if err != nil {
 			yield(ax.Instance{}, s.wrap(what, err))
@@ -75,16 +110,7 @@ func (s *Store) unfinishedWhere(ctx context.Context, app string, w where) iter.S
 	}
 }
 
-// unfinished and finished split the states of rows in two.
-func unfinished() []ax.Status { return statuses(func(s ax.Status) bool { return !s.Final() }) }
-func finished() []ax.Status   { return statuses(ax.Status.Final) }
-
-func statuses(keep func(ax.Status) bool) []ax.Status {
-	var all []ax.Status
-	for _, s := range ax.Statuses() {
-		if keep(s) {
-			all = append(all, s)
-		}
-	}
-	return all
+// finished lists the states in which nothing more happens.
+func finished() []ax.Status {
+	return slices.DeleteFunc(ax.Statuses(), func(s ax.Status) bool { return !s.Final() })
 }

@@ -240,14 +240,14 @@ func TestMySQLReadOnly(t *testing.T) {
 	if line := <-troubled; !strings.Contains(line, "read-only") {
 		t.Errorf("logged %q, want the reason", line)
 	}
-	if _, err := s.Beat(t.Context(), "x", false); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := s.Heartbeat(t.Context(), ax.Node{Incarnation: "x"}); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("heartbeat: %v, want ErrUnavailable", err)
 	}
 	run("SET GLOBAL read_only = 0")
 	if err := <-answer; err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Beat(t.Context(), "x", false); err != nil {
+	if _, err := s.Heartbeat(t.Context(), ax.Node{Incarnation: "x"}); err != nil {
 		t.Errorf("heartbeat: %v", err)
 	}
 }

@@ -260,7 +260,7 @@ func (m *partitionMaker) needs(one partition, p PartitionParams) []need {
 	from := m.table + " PARTITION (" + one.name + ")"
 	w := where{}
 	w.add("app = ?", p.App)
-	in(&w, "status", unfinished())
+	in(&w, "status", ax.Unfinished())
 	return []need{
 		{from, "app < ? OR app > ?", []any{p.App, p.App}},
 		{from, "id >= ?", []any{ax.FirstID(p.Before)}},

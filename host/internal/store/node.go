@@ -59,28 +59,20 @@ func encodeFigures(n ax.Node) (any, error) {
 // the others have given the host up. It is one statement, on connections that
 // nothing else uses.
 func (s *Store) Heartbeat(ctx context.Context, n ax.Node) (time.Time, error) {
+	const what = "write the heartbeat"
 	figures, err := encodeFigures(n)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("write the heartbeat: %w", err)
+		return time.Time{}, fmt.Errorf("%s: %w", what, err)
 	}
-	return s.beat(ctx, "UPDATE ax_node SET beat_at = @now, draining = ?, figures = ? WHERE incarnation = ?", flag(n.Draining), figures, n.Incarnation)
-}
-
-// Beat is Heartbeat for a host without figures.
-func (s *Store) Beat(ctx context.Context, incarnation string, draining bool) (time.Time, error) {
-	return s.beat(ctx, "UPDATE ax_node SET beat_at = @now, draining = ? WHERE incarnation = ?", flag(draining), incarnation)
-}
-
-func (s *Store) beat(ctx context.Context, text string, args ...any) (time.Time, error) {
-	const what = "write the heartbeat"
 	if s.beatDB == nil {
 		return time.Time{}, fmt.Errorf("%s: %w", what, ErrReadOnly)
 	}
-	at, n, err := s.dialect.stamp(ctx, s.beatDB, s.sql(text), args...)
+	at, matched, err := s.dialect.stamp(ctx, s.beatDB,
+		s.sql("UPDATE ax_node SET beat_at = @now, draining = ?, figures = ? WHERE incarnation = ?"), flag(n.Draining), figures, n.Incarnation)
 	if s.dialect.stale(err) {
 		s.reconnect()
 	}
-	if err == nil && n == 0 {
+	if err == nil && matched == 0 {
 		err = sql.ErrNoRows
 	}
 	return at, s.wrap(what, err)

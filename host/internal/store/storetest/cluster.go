@@ -45,7 +45,7 @@ func nodeLife(b *bed) {
 	n.BeatAt = got.BeatAt
 	equal(b, "node", got, n)
 
-	at, err = b.s.Beat(b.Context(), "host-1-a", true)
+	at, err = b.s.Heartbeat(b.Context(), ax.Node{Incarnation: "host-1-a", Draining: true})
 	b.must(err)
 	nodes, _, err = b.s.Nodes(b.Context(), app)
 	b.must(err)
@@ -54,7 +54,7 @@ func nodeLife(b *bed) {
 
 	b.must(b.s.RemoveNode(b.Context(), "host-1-a"))
 	b.must(b.s.RemoveNode(b.Context(), "host-1-a"))
-	_, err = b.s.Beat(b.Context(), "host-1-a", false)
+	_, err = b.s.Heartbeat(b.Context(), ax.Node{Incarnation: "host-1-a"})
 	b.wantErr(err, store.ErrNotFound)
 	nodes, _, err = b.s.Nodes(b.Context(), app)
 	b.must(err)
@@ -87,11 +87,6 @@ func nodeFigures(b *bed) {
 	if at.After(now) || now.Sub(at) > time.Minute {
 		b.Errorf("heartbeat at %v, the database's clock is at %v", at, now)
 	}
-	_, err = b.s.Beat(b.Context(), n.Incarnation, false)
-	b.must(err)
-	n.Draining = false
-	check("beat", time.Time{})
-
 	gone := n
 	gone.Incarnation = "host-1-b"
 	_, err = b.s.Heartbeat(b.Context(), gone)

@@ -1,0 +1,157 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/peer"
+	"github.com/axsched/ax/host/internal/trigger"
+	"github.com/axsched/ax/pluginapi"
+)
+
+// messageTimeout bounds a message to another host that nobody waits for.
+const messageTimeout = 5 * time.Second
+
+// sender talks to one other host for package dispatch.
+type sender struct {
+	f           *fleet
+	incarnation string
+}
+
+var errNoConnection = errors.New("there is no connection to the host")
+
+func (s sender) Dispatch(ctx context.Context, a ax.Attempt) error {
+	client := s.f.peers.Client(s.incarnation)
+	if client == nil {
+		return errNoConnection
+	}
+	return client.Dispatch(ctx, peer.Dispatch{Instance: a.Instance})
+}
+
+func (s sender) Cancel(ctx context.Context, id ax.InstanceID, fence int64, cause error) error {
+	client := s.f.peers.Client(s.incarnation)
+	if client == nil {
+		return errNoConnection
+	}
+	_, err := client.Cancel(ctx, id, fence, cause.Error())
+	return err
+}
+
+func full(err error) bool {
+	refusal, ok := errors.AsType[*peer.RefusalError](err)
+	return ok && refusal.Code == peer.Busy
+}
+
+// Receive puts an attempt of another host into the queue of this one.
+func (f *fleet) Receive(ctx context.Context, d peer.Dispatch) error {
+	task := f.h.taskOf(d.Instance.TaskID)
+	if task == nil {
+		return &peer.RefusalError{Code: peer.Unable, Text: "the task is not known here"}
+	}
+	inst := d.Instance
+	if zone, err := trigger.Zone(task.Schedule.Timezone); err == nil {
+		inst.ScheduledAt = inst.ScheduledAt.In(zone)
+	}
+	for {
+		room := f.room.wait()
+		switch {
+		case f.h.draining.Load():
+			return &peer.RefusalError{Code: peer.Draining}
+		case f.view.Fenced():
+			return &peer.RefusalError{Code: peer.Fenced}
+		case f.h.executor.Receive(ax.Attempt{Task: task, Instance: inst}):
+			return nil
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Cancel ends an attempt that another host was asked to end.
+func (f *fleet) Cancel(id ax.InstanceID, _ int64, _ string) bool {
+	return f.h.executor.Cancel(id, pluginapi.ErrCanceled)
+}
+
+// Ended takes note of ends of attempts that other hosts have made for this one.
+func (f *fleet) Ended(ends []peer.Ended) {
+	for _, end := range ends {
+		f.h.engine.Ended(ax.Ended{Instance: end.Instance, WillRetry: end.WillRetry})
+	}
+}
+
+// Changed reads tasks anew that another host has changed.
+func (f *fleet) Changed(_ string, tasks []ax.TaskID) { f.h.engine.Reread(tasks) }
+
+// Leaving lets this host take over from one that drains.
+func (f *fleet) Leaving(incarnation string) { f.view.Leaving(incarnation) }
+
+// ended tells whoever schedules the task of an attempt's end.
+func (f *fleet) ended(end ax.Ended) {
+	s := f.view.Snapshot()
+	owner, ok := ownerOf(s, end.Task)
+	if f.sole || !ok || owner.Incarnation == s.Self {
+		f.h.engine.Ended(end)
+		return
+	}
+	f.post(owner.Incarnation, func(ctx context.Context, c *peer.Client) error {
+		return c.Ended(ctx, peer.Ended{Instance: end.Instance, WillRetry: end.WillRetry})
+	})
+}
+
+// elsewhere tells the host that schedules a task that it was changed.
+func (f *fleet) elsewhere(task *ax.Task) {
+	id := task.ID
+	if owner, ok := ownerOf(f.view.Snapshot(), task); ok {
+		f.post(owner.Incarnation, func(ctx context.Context, c *peer.Client) error { return c.Changed(ctx, id) })
+	}
+}
+
+// cancelThere asks the host that runs an instance to end it.
+func (f *fleet) cancelThere(ctx context.Context, inst ax.Instance) (found bool, err error) {
+	if f.peers == nil {
+		return false, nil
+	}
+	client := f.peers.Client(inst.Owner)
+	if client == nil {
+		return false, nil
+	}
+	return client.Cancel(ctx, inst.ID, inst.Fence, pluginapi.ErrCanceled.Error())
+}
+
+// post sends a message that may be lost: what it tells is found out by a look
+// into the database, only later.
+func (f *fleet) post(incarnation string, message func(context.Context, *peer.Client) error) {
+	if f.peers == nil {
+		return
+	}
+	select {
+	case f.sends <- func() {
+		client := f.peers.Client(incarnation)
+		if client == nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), messageTimeout)
+		defer cancel()
+		if err := message(ctx, client); err != nil {
+			f.log.Debug("a message did not arrive", "to", incarnation, "error", err)
+		}
+	}:
+	default:
+	}
+}
+
+func (f *fleet) send() {
+	for {
+		select {
+		case message := <-f.sends:
+			message()
+		case <-f.quit:
+			return
+		}
+	}
+}
