@@ -27,6 +27,7 @@ func (h *Host) openAlerts() {
 	h.alerts = alert.New(alert.Config{
 		App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation, Sole: !cfg.Store.Shared(),
 		IDs: h.ids, Store: h.store, Log: h.log.Named("alert"),
+		Overdue:  func(_ context.Context, tasks []ax.OverdueTask) { h.fleet.overdue(tasks) },
 		Settings: h.alertSettings.Load, Task: h.taskNamed, Redact: h.redactor.String, Notify: h.notify,
 		Nodes: func(ctx context.Context) ([]ax.Node, error) {
 			// Not cfg: that would keep its tasks for good.

@@ -38,18 +38,26 @@ func (b backend) Tasks(ctx context.Context, q api.TaskQuery) ([]api.TaskView, er
 	if q.Limit > 0 && len(names) > q.Limit {
 		names = names[:q.Limit]
 	}
-	return b.show(ctx, b.h.engine.Views(names...))
+	views, err := b.h.views(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	return b.show(ctx, views)
 }
 
 func (b backend) Task(ctx context.Context, name string) (api.TaskView, error) {
-	views, err := b.show(ctx, b.h.engine.Views(name))
+	views, err := b.h.views(ctx, name)
 	if err != nil {
 		return api.TaskView{}, err
 	}
-	if len(views) == 0 {
+	shown, err := b.show(ctx, views)
+	if err != nil {
+		return api.TaskView{}, err
+	}
+	if len(shown) == 0 {
 		return api.TaskView{}, b.noTask(name)
 	}
-	return views[0], nil
+	return shown[0], nil
 }
 
 func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView, error) {

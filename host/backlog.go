@@ -37,7 +37,11 @@ func (b backend) Backlog(ctx context.Context, n int) (api.Backlog, error) {
 	l := load{now: now, stopping: b.h.draining.Load()}
 	l.workers, l.queue = b.h.executor.Size()
 	l.busy, l.queued = b.h.executor.Counts()
-	tasks, held := l.tasks(b.h.engine.Views(), rows)
+	views, err := b.h.views(ctx)
+	if err != nil {
+		return api.Backlog{}, err
+	}
+	tasks, held := l.tasks(views, rows)
 	return api.Backlog{
 		Workers: l.workers, Busy: l.busy, QueueLimit: l.queue, QueueDepth: l.queued,
 		Held: held, TasksTotal: len(tasks), Tasks: tasks[:min(n, len(tasks))],

@@ -58,6 +58,9 @@ const (
 	// unsureAfter is how long an attempt elsewhere may go without news until its
 	// row is read.
 	unsureAfter = 10 * time.Second
+	// handedLimit is how many instances that wait are looked at for those that
+	// other hosts have written, the newest first.
+	handedLimit = 500
 	// lookEvery is how often all that is not told by a message is looked for.
 	lookEvery = 5 * time.Second
 )
@@ -214,7 +217,7 @@ func (f *fleet) self(cfg *config.Config) dispatch.Member {
 func (f *fleet) figures(labels map[string]string) ax.NodeFigures {
 	running, queued := f.h.executor.Counts()
 	workers, queue := f.h.executor.Size()
-	n := ax.NodeFigures{Labels: labels, Running: running, Queued: queued, Workers: workers, Queue: queue}
+	n := ax.NodeFigures{Labels: labels, ConfigHash: f.h.configHash(), Running: running, Queued: queued, Workers: workers, Queue: queue}
 	for _, c := range f.h.plugins.Components() {
 		if c.Kind == pluginapi.KindJob || c.Kind == pluginapi.KindTrigger {
 			n.Offers = append(n.Offers, c.Name, c.FullName())

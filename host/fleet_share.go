@@ -222,6 +222,21 @@ func (f *fleet) look(ctx context.Context) {
 	}
 	f.rescue(ctx)
 	f.reread(ctx)
+	f.handed(ctx)
+}
+
+// handed looks for runs by hand and backfills that other hosts have written, of
+// which no message came.
+func (f *fleet) handed(ctx context.Context) {
+	rows, err := f.h.store.Instances(ctx, ax.InstanceFilter{
+		App: f.h.live.Load().cfg.App, Statuses: []ax.Status{ax.StatusTriggered},
+		Kinds: []ax.Kind{ax.KindManual, ax.KindBackfill}, Limit: handedLimit,
+	})
+	if err != nil {
+		f.log.Error("cannot look for runs that other hosts have asked for", "error", err)
+		return
+	}
+	f.h.engine.Handed(rows)
 }
 
 // rescue ends what dead hosts were running, as far as this host schedules it.
@@ -293,14 +308,30 @@ func (f *fleet) reread(ctx context.Context) {
 		f.log.Error("cannot read which tasks have changed", "error", err)
 		return
 	}
-	first := f.version == 0
 	f.version = changes.Version
-	if first {
-		return
-	}
+	f.h.adoptChanges(changes.Changed, changes.Deleted)
 	ids := make([]ax.TaskID, len(changes.Changed))
 	for i := range changes.Changed {
 		ids[i] = changes.Changed[i].ID
 	}
 	f.h.engine.Reread(ids)
+}
+
+// overdue looks again at tasks whose due time has no record although it should:
+// this host at its own ones, the owners at the others.
+func (f *fleet) overdue(tasks []ax.OverdueTask) {
+	mine := f.mine(f.view.Snapshot())
+	var ids []ax.TaskID
+	for i := range tasks {
+		switch task := f.h.taskOf(tasks[i].ID); {
+		case task == nil:
+		case mine(task):
+			ids = append(ids, task.ID)
+		default:
+			f.elsewhere(task)
+		}
+	}
+	if len(ids) > 0 {
+		f.h.engine.Reread(ids)
+	}
 }

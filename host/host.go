@@ -74,6 +74,7 @@ type Host struct {
 
 	live     atomic.Pointer[live]
 	ready    atomic.Pointer[readiness]
+	inForce  atomic.Pointer[string] // see configHash
 	draining atomic.Bool
 	changed  chan struct{} // the set or the state of plugins may have changed
 	quit     chan struct{} // closed by Stop

@@ -50,6 +50,9 @@ func (h *Host) putInForce(ctx context.Context, cfg *config.Config, actor string)
 	warnings := append(restartNeeded(old, cfg), waiting...)
 	keepFixed(cfg, old)
 	c, err := h.define(ctx, cfg, actor, true)
+	if err == nil {
+		err = h.noteReload(ctx, cfg, actor)
+	}
 	if err != nil {
 		return Report{}, err
 	}

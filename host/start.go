@@ -59,7 +59,7 @@ func loadConfig(path string) (*config.Config, error) {
 // life of the host left running, and begins to schedule.
 func (h *Host) startEngine(ctx context.Context) error {
 	cfg := h.live.Load().cfg
-	c, err := h.define(ctx, cfg, "config", false)
+	c, err := h.agree(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type live struct {
 	// entries holds what the engine got, by task.
 	entries map[string]*engine.Entry
 	byID    map[ax.TaskID]*ax.Task
+	// secrets are the tasks of this host's file that hold any: rows do not.
+	secrets map[ax.TaskID]*ax.Task
 }
 
 // changes is how a new configuration differs from the rows of the database.
@@ -192,13 +194,37 @@ func (h *Host) write(ctx context.Context, cfg *config.Config, c *changes, actor 
 func (h *Host) setLive(cfg *config.Config, entries []engine.Entry) {
 	slim := *cfg
 	slim.Tasks = nil // they are large, and may be very many
-	l := &live{cfg: &slim, entries: make(map[string]*engine.Entry, len(entries)), byID: make(map[ax.TaskID]*ax.Task, len(entries))}
+	h.live.Store(makeLive(&slim, entries, h.holdingSecrets(cfg)))
+	h.noteInForce()
+	h.setAlertSettings(cfg)
+}
+
+// holdingSecrets returns the tasks of a file that hold secrets, if other hosts can
+// change what is in the database.
+func (h *Host) holdingSecrets(cfg *config.Config) map[ax.TaskID]*ax.Task {
+	if !cfg.Store.Shared() {
+		return nil
+	}
+	holding := map[ax.TaskID]*ax.Task{}
+	for _, task := range cfg.Tasks {
+		if !sameDefinition(task, withoutSecrets(h.redactor, task)) {
+			holding[task.ID] = &task
+		}
+	}
+	return holding
+}
+
+// makeLive makes the configuration in force of what the engine gets.
+func makeLive(cfg *config.Config, entries []engine.Entry, secrets map[ax.TaskID]*ax.Task) *live {
+	l := &live{
+		cfg: cfg, entries: make(map[string]*engine.Entry, len(entries)),
+		byID: make(map[ax.TaskID]*ax.Task, len(entries)), secrets: secrets,
+	}
 	for i := range entries {
 		l.byID[entries[i].Row.ID] = &entries[i].Row.Task
 		l.entries[entries[i].Row.Name] = &entries[i]
 	}
-	h.live.Store(l)
-	h.setAlertSettings(cfg)
+	return l
 }
 
 // taskOf returns the definition of a task in force, nil if there is none.

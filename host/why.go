@@ -55,8 +55,14 @@ type gatherer struct {
 func (b backend) gather(ctx context.Context, name string, now time.Time) (*gatherer, error) {
 	l := b.h.live.Load()
 	entry, ok := l.entries[name]
-	views := b.h.engine.Views(name)
-	if !ok || len(views) == 0 {
+	if !ok {
+		return nil, b.noTask(name)
+	}
+	views, err := b.h.views(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(views) == 0 {
 		return nil, b.noTask(name)
 	}
 	g := &gatherer{backend: b, live: l, id: entry.Row.ID}
@@ -65,7 +71,6 @@ func (b backend) gather(ctx context.Context, name string, now time.Time) (*gathe
 	if keep := l.cfg.Retention; keep > 0 {
 		g.base.Kept = now.Add(-keep)
 	}
-	var err error
 	if g.base.Zone, err = trigger.Zone(view.Row.Schedule.Timezone); err != nil {
 		return nil, err
 	}

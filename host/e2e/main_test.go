@@ -17,6 +17,8 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+
+	"github.com/axsched/ax/host/internal/store/mysqltest"
 )
 
 // suite is what all tests share: the programs, built before the first test.
@@ -48,7 +50,7 @@ func run(m *testing.M) int {
 			f()
 		}
 	}()
-	return m.Run()
+	return mysqltest.Main(m)
 }
 
 // plugins are the real ones, by their folders.

@@ -39,6 +39,8 @@ type world struct {
 	node string
 	env  []string // of hosts, besides the usual
 	log  *hostLog
+	// shared is more configuration, of a database that other worlds use too.
+	shared string
 }
 
 // newWorld makes a world with some plugins. What is left of it is ended and
@@ -131,7 +133,7 @@ data_dir: ./data
 http: {listen: "%s"}
 plugins:
   dir: ./plugins
-%s`, w.node, w.addr, body))
+%s%s`, w.node, w.addr, w.shared, body))
 }
 
 // write replaces a file as editors do: by a rename.

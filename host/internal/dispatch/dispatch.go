@@ -110,6 +110,11 @@ func (d *Dispatcher) Reserve(task *ax.Task, at time.Time) ax.Place {
 	return d.ReserveFor(task, at, Wish{})
 }
 
+// ReserveNear is Reserve on a node if that has room, else on another one.
+func (d *Dispatcher) ReserveNear(task *ax.Task, at time.Time, node string) ax.Place {
+	return d.ReserveFor(task, at, Wish{Prefer: node})
+}
+
 // ReserveFor is Reserve with a wish.
 func (d *Dispatcher) ReserveFor(task *ax.Task, at time.Time, wish Wish) ax.Place {
 	d.mu.RLock()

@@ -45,6 +45,8 @@ type Dispatcher interface {
 	// Reserve promises room for an attempt that begins at a time, or now if
 	// that is past.
 	Reserve(task *ax.Task, at time.Time) ax.Place
+	// ReserveNear is Reserve on a node if that has room, else on another one.
+	ReserveNear(task *ax.Task, at time.Time, node string) ax.Place
 	Release(*ax.Task, ax.Place)
 	Start(ax.Attempt, ax.Place)
 	// Cancel reports whether the instance runs here.

@@ -105,6 +105,10 @@ func (e *Engine) Pause(ctx context.Context, name string, until time.Time, by str
 		if t = e.names[name]; t == nil {
 			return
 		}
+		if t.away { // its host reads of it, and accounts for what is due by then
+			close(quiet)
+			return
+		}
 		if !t.st.Paused {
 			t.pausedAt = now
 		}
@@ -119,12 +123,15 @@ func (e *Engine) Pause(ctx context.Context, name string, until time.Time, by str
 	if err == nil {
 		err = e.cfg.Plans.SetPaused(ctx, t.def.ID, true, until, by)
 	}
-	if err != nil {
-		e.call(func(now time.Time) {
+	e.call(func(now time.Time) {
+		switch {
+		case t.away && err == nil:
+			e.cfg.Elsewhere(t.def)
+		case !t.away && err != nil:
 			t.st.Paused, t.st.PausedUntil = false, time.Time{}
 			e.visit(t, now)
-		})
-	}
+		}
+	})
 	return err
 }
 
@@ -164,6 +171,10 @@ func (e *Engine) Resume(ctx context.Context, name, by string) error {
 		return err
 	}
 	e.call(func(now time.Time) {
+		if t.away {
+			e.cfg.Elsewhere(t.def)
+			return
+		}
 		e.resume(t, now)
 		e.visit(t, now)
 	})

@@ -162,6 +162,20 @@ func (e *Engine) takeOn(t *task, inst ax.Instance, now time.Time) {
 	}
 }
 
+// Handed tells the engine of instances that other hosts have written for tasks of
+// this one: runs by hand and backfills. Those that it knows are passed over.
+func (e *Engine) Handed(rows []ax.Instance) {
+	e.post(func(now time.Time) {
+		for _, inst := range rows {
+			if t := e.tasks[inst.TaskID]; t != nil && !t.away && !t.gone && !t.knows(inst.ID) {
+				e.takeOn(t, inst, now)
+				t.sortBackfill()
+				e.visit(t, now)
+			}
+		}
+	})
+}
+
 // Unsure returns the attempts of which nothing was heard for some time, and
 // those whose host is not there any more: whoever reads their rows tells Found.
 // What runs or waits on this host is certain.

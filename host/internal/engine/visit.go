@@ -157,7 +157,8 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 		t.retryLater(now)
 		return false
 	}
-	place := e.cfg.Dispatch.Reserve(t.def, now)
+	// A retry goes where the attempt before it was, whose caches are warm.
+	place := e.cfg.Dispatch.ReserveNear(t.def, now, old.Node)
 	if place.Room == ax.RoomNone {
 		e.hold(t, now)
 		return false

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	mark = "[secret]"
+	// Mark stands for a secret.
+	Mark = "[secret]"
 	// shortest is the length below which a value is no secret worth hiding: it
 	// would blank out half of every text.
 	shortest = 4
@@ -65,7 +66,7 @@ func (r *Redactor) Set(secrets []string) {
 	})
 	pairs := make([]string, 0, 2*len(next.secrets))
 	for _, s := range next.secrets {
-		pairs = append(pairs, s, mark)
+		pairs = append(pairs, s, Mark)
 	}
 	next.replacer = strings.NewReplacer(pairs...)
 	r.set.Store(next)

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/store/mysqltest"
+)
+
+// newCluster makes worlds whose hosts share a database.
+func newCluster(t *testing.T, n int, plugins ...string) []*world {
+	t.Helper()
+	dsn := mysqltest.DSN(t)
+	worlds := make([]*world, n)
+	for i := range worlds {
+		worlds[i] = newWorld(t, plugins...)
+		worlds[i].shared = fmt.Sprintf("store: {dsn: %q}\ncluster: {listen: \"127.77.0.1:0\", secret: \"a secret of this test\"}\n", dsn)
+	}
+	return worlds
+}
+
+// runs waits until a task has n runs in a state, as the API of a host shows them.
+func (w *world) runs(task string, n int, state ax.Status) (found []api.InstanceView) {
+	w.t.Helper()
+	eventually(w.t, patience, func() error {
+		found = axJSON[api.InstanceList](w, "instances", "--task", task, "--status", string(state)).Instances
+		if len(found) < n {
+			return fmt.Errorf("%d runs of %s are %s, want %d", len(found), task, state, n)
+		}
+		return nil
+	})
+	return found
+}
+
+// The file that was changed last is in force on all hosts, and one that restarts
+// with an older file does not undo it.
+func TestWhichFileWins(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, "worker")
+	a, b := c[0], c[1]
+	const job = "job: {use: work}"
+	a.config("tasks:\n- {name: one, every: 1h, " + job + "}\n- {name: old, every: 1h, " + job + "}\n")
+	b.config("tasks:\n- {name: one, every: 2h, " + job + "}\n- {name: two, every: 2h, " + job + "}\n")
+	runs := func(w *world, want string) {
+		t.Helper()
+		eventually(t, patience, func() error {
+			var got []string
+			for _, name := range []string{"old", "one", "two"} {
+				if task, ok := w.tasks()[name]; ok {
+					got = append(got, name+" "+strings.TrimSuffix(task.Schedule.Every, "0m0s"))
+				}
+			}
+			if text := strings.Join(got, ", "); text != want {
+				return fmt.Errorf("%s runs %q, want %q", w.node, text, want)
+			}
+			return nil
+		})
+	}
+	const first, second = "old 1h, one 1h", "one 2h, two 2h"
+	ha := a.start()
+	runs(a, first)
+	hb := b.start()
+	runs(b, second)
+	runs(a, second) // the newer file
+
+	ha.stop()
+	ha = a.start() // with a file that it has applied before
+	ha.logs("were replaced by those of another host", "node="+b.node)
+	runs(a, second)
+	a.axOK("run", "two", "--wait")
+
+	axJSON[api.ReloadReport](a, "reload") // a person puts it in force
+	runs(a, first)
+	runs(b, first)
+	ha.stop()
+	hb.stop()
+}
+
+// What is asked of any host is done by the one that schedules the task.
+func TestAnyHostWillDo(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, "worker")
+	const tasks = 6
+	var body strings.Builder
+	body.WriteString("tasks:\n")
+	for i := range tasks {
+		fmt.Fprintf(&body, "- {name: t%d, every: 1s, timeout: 1m, job: {use: work, with: {takes: 10ms}}}\n", i)
+		fmt.Fprintf(&body, "- {name: long%d, every: 1h, job: {use: work, with: {takes: 60000ms}}}\n", i)
+	}
+	var hosts []*host
+	for _, w := range c {
+		w.config(body.String())
+		hosts = append(hosts, w.start())
+	}
+	a, b := c[0], c[1]
+	for i := range tasks {
+		task, long := fmt.Sprintf("t%d", i), fmt.Sprintf("long%d", i)
+		a.runs(task, 2, ax.StatusSuccess)
+		a.axOK("run", task, "--wait")
+		// A pause is in force on whatever host schedules the task.
+		b.axOK("pause", task)
+		eventually(t, patience, func() error {
+			view := a.tasks()[task]
+			if view.State != api.TaskPaused {
+				return fmt.Errorf("%s is %s", task, view.State)
+			}
+			return nil
+		})
+		a.axOK("run", long)
+		id := a.runs(long, 1, ax.StatusRunning)[0].ID
+		b.axOK("cancel", id)
+		b.runs(long, 1, ax.StatusCanceled)
+	}
+	count := func() (n int) {
+		for i := range tasks {
+			n += len(axJSON[api.InstanceList](a, "instances", "--task", fmt.Sprintf("t%d", i), "-n", "500").Instances)
+		}
+		return n
+	}
+	before := count()
+	time.Sleep(2100 * time.Millisecond) // two due times of each, had it not been paused
+	if after := count(); after != before {
+		t.Errorf("%d instances of paused tasks", after-before)
+	}
+	for i := range tasks {
+		a.axOK("resume", fmt.Sprintf("t%d", i))
+	}
+	eventually(t, patience, func() error {
+		if n := count(); n < before+tasks {
+			return fmt.Errorf("%d instances since the pause", n-before)
+		}
+		return nil
+	})
+	for _, h := range hosts {
+		h.stop()
+	}
+}
