@@ -101,16 +101,19 @@ func (h *Host) startLoops(ctx context.Context) error {
 	if err := h.watchConfig(); err != nil {
 		h.log.Warn("cannot watch the configuration; use \"ax reload\" after a change", "error", err)
 	}
-	h.serve()
-	return nil
+	return h.serve()
 }
 
-// serve begins to answer the API's requests.
-func (h *Host) serve() {
+// serve begins to answer the requests of people and of programs.
+func (h *Host) serve() error {
 	if h.listener == nil {
-		return
+		return nil
 	}
-	h.server = api.NewServer(api.Config{Backend: backend{h}, Log: h.log.Named("api"), Version: h.opts.Version})
+	pages, err := h.newConsole()
+	if err != nil {
+		return err
+	}
+	h.server = api.NewServer(api.Config{Backend: backend{h}, Pages: pages, Log: h.log.Named("api"), Version: h.opts.Version})
 	go func() {
 		if err := h.server.Serve(h.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			h.log.Error("the API has stopped", "error", err)
@@ -123,6 +126,7 @@ func (h *Host) serve() {
 			h.server.Close()
 		}
 	})
+	return nil
 }
 
 func (h *Host) gauges() metrics.Gauges {

@@ -4,6 +4,8 @@ set -euo pipefail
 
 packages=(
 	mariadb-server # the tests start private servers; the service is not needed
+	chromium       # walks the pages of the console
+	fonts-noto-cjk # for those in Chinese
 )
 
 missing=()

@@ -25,7 +25,7 @@ const Base = "/api/v1"
 // it the actor is "api".
 const ActorHeader = "Ax-Actor"
 
-// Config is what New needs; all fields but Hosts and Stop are required.
+// Config is what New needs; all fields but Hosts, Pages and Stop are required.
 type Config struct {
 	Backend Backend
 	Log     hclog.Logger
@@ -33,6 +33,8 @@ type Config struct {
 	// Hosts are names that the listener is reached by, without port. IP
 	// addresses and localhost always are: a foreign DNS name is neither.
 	Hosts []string
+	// Pages serves what is not below /api, for people; nil if there is nothing.
+	Pages http.Handler
 	// Stop ends the live streams when it is closed; nil if never.
 	Stop <-chan struct{}
 }
@@ -41,6 +43,7 @@ type Config struct {
 type server struct {
 	backend Backend
 	log     hclog.Logger
+	pages   http.Handler
 	stop    <-chan struct{}
 	mux     *http.ServeMux
 	api     huma.API
@@ -55,7 +58,7 @@ func New(c Config) http.Handler {
 
 func newServer(c Config) *server {
 	mux := http.NewServeMux()
-	s := &server{backend: c.Backend, log: c.Log, stop: c.Stop, mux: mux, api: humago.New(mux, describe(c.Version))}
+	s := &server{backend: c.Backend, log: c.Log, pages: c.Pages, stop: c.Stop, mux: mux, api: humago.New(mux, describe(c.Version))}
 	s.taskRoutes()
 	s.instanceRoutes()
 	s.logRoutes()

@@ -16,7 +16,7 @@ import (
 func NewTaskView(row ax.TaskRow, now time.Time) TaskView {
 	v := TaskView{
 		Name: row.Name, App: row.App, Group: row.Group, Description: row.Description, Labels: row.Labels,
-		State: moodOf(row, now), Schedule: newScheduleView(&row.Schedule, row.Name), Job: row.Job.Name,
+		State: MoodOf(row, now), Schedule: newScheduleView(&row.Schedule, row.Name), Job: row.Job.Name,
 		Attempts: row.Retry.MaxAttempts(), Concurrency: row.Concurrency, Overlap: row.Overlap,
 		Misfire: row.Misfire.Policy, NotifyTo: row.Notify.To, Source: row.Source,
 		NextAt: row.NextAt, PrevAt: row.PrevAt, Parked: row.Parked, Failures: row.Failures,
@@ -37,7 +37,8 @@ func NewTaskView(row ax.TaskRow, now time.Time) TaskView {
 	return v
 }
 
-func moodOf(row ax.TaskRow, now time.Time) TaskMood {
+// MoodOf sums up whether and why a task is scheduled.
+func MoodOf(row ax.TaskRow, now time.Time) TaskMood {
 	switch {
 	case !row.Enabled:
 		return TaskOff

@@ -24,7 +24,7 @@ func TestMood(t *testing.T) {
 		TaskDone:   {enabled(ax.TaskState{PlanDone: true})},
 	} {
 		for i, row := range rows {
-			if got := moodOf(row, now); got != want {
+			if got := MoodOf(row, now); got != want {
 				t.Errorf("row %d of %s is %s", i, want, got)
 			}
 		}

@@ -88,11 +88,15 @@ func (s *server) handler() http.Handler {
 			}
 			s.log.Debug("request", "method", r.Method, "route", r.Pattern, "status", watch.status, "took", time.Since(began))
 		}()
-		if unknown, pattern := s.mux.Handler(r); pattern == "" {
+		unknown, pattern := s.mux.Handler(r)
+		switch {
+		case pattern != "":
+			s.mux.ServeHTTP(watch, r)
+		case s.pages != nil && !strings.HasPrefix(r.URL.Path, "/api/"):
+			s.pages.ServeHTTP(watch, r)
+		default:
 			s.refuseUnknown(watch, r, unknown)
-			return
 		}
-		s.mux.ServeHTTP(watch, r)
 	})
 }
 

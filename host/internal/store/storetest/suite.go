@@ -27,6 +27,7 @@ func Run(t *testing.T, create Create) {
 		{"conditions", conditionTests},
 		{"instances", instanceTests},
 		{"backlog", backlogTests},
+		{"tally", tallyTests},
 		{"due times", dueTests},
 		{"events", eventTests},
 		{"nodes", nodeTests},

@@ -1,0 +1,116 @@
+package console
+
+import (
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// page is what every template gets.
+type page struct {
+	Lang, Theme string
+	Viewer      Viewer
+	// Here is the address of the page, for forms to come back to.
+	Here string
+	// Note is a key of the catalog: what was just done.
+	Note string
+	Now  time.Time
+	Zone *time.Location
+	Data any
+
+	words catalog
+}
+
+// newPage begins the answer to a request.
+func (s *console) newPage(r *http.Request) *page {
+	lang := languageOf(r)
+	p := &page{
+		Lang: lang, Theme: themeOf(r), Viewer: s.viewer(r), Here: r.URL.RequestURI(),
+		Now: s.now().In(s.zone), Zone: s.zone, words: s.words[lang],
+	}
+	p.Note = notes()[r.URL.Query().Get("note")]
+	if r.Method != http.MethodGet {
+		p.Here = "/"
+	}
+	return p
+}
+
+// T is a text of the catalog.
+func (p *page) T(key string, args ...any) string { return p.words.text(key, args...) }
+
+// In reports whether the page lies below a path, for the menu.
+func (p *page) In(path string) bool {
+	here, _, _ := strings.Cut(p.Here, "?")
+	return here == path || path != "/" && strings.HasPrefix(here, path+"/")
+}
+
+const (
+	clockLayout = "15:04:05"
+	timeLayout  = "2006-01-02 15:04:05"
+	zoneLayout  = timeLayout + " MST"
+)
+
+// At shows a time in full, in the zone of the page.
+func (p *page) At(t time.Time) template.HTML { return p.AtIn(t, p.Zone) }
+
+// AtIn shows a time in a zone; its name is told where that is not the one of the
+// page.
+func (p *page) AtIn(t time.Time, zone *time.Location) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	local := t.In(zone)
+	text := local.Format(timeLayout)
+	if local.Format("Z07:00") != t.In(p.Zone).Format("Z07:00") {
+		text = local.Format(zoneLayout)
+	}
+	return element(t, text, local.Format(zoneLayout))
+}
+
+// Short shows a time without what it shares with now.
+func (p *page) Short(t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	local := t.In(p.Zone)
+	layout := "2006-01-02 15:04"
+	switch {
+	case local.Format(time.DateOnly) == p.Now.Format(time.DateOnly):
+		layout = clockLayout
+	case local.Year() == p.Now.Year():
+		layout = "01-02 15:04"
+	}
+	return element(t, local.Format(layout), local.Format(zoneLayout))
+}
+
+// Ago says how far a time is from now.
+func (p *page) Ago(t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	d := t.Sub(p.Now)
+	text := p.T("now")
+	switch {
+	case d >= time.Second:
+		text = p.T("in %s", p.words.rough(d))
+	case d <= -time.Second:
+		text = p.T("%s ago", p.words.rough(-d))
+	}
+	return element(t, text, t.In(p.Zone).Format(zoneLayout))
+}
+
+// element is the HTML of a time.
+func element(t time.Time, text, title string) template.HTML {
+	//nolint:gosec // all parts are escaped
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` +
+		template.HTMLEscapeString(title) + `">` + template.HTMLEscapeString(text) + `</time>`)
+}
+
+// local returns an address of this host that a form names, or the first page.
+func local(address string) string {
+	if !strings.HasPrefix(address, "/") || strings.HasPrefix(address, "//") || strings.ContainsAny(address, "\\\r\n\t") {
+		return "/"
+	}
+	return address
+}

@@ -1,0 +1,194 @@
+package console_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/api/apitest"
+	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/console"
+	"github.com/axsched/ax/pluginapi/calendar"
+)
+
+// sample is a host that is not there: that of apitest, with more history.
+type sample struct {
+	*apitest.Backend
+	calendars []console.Calendar
+}
+
+func newSample(t *testing.T) (*sample, *apitest.Changes) {
+	t.Helper()
+	backend, changes := apitest.Sample()
+	s := &sample{Backend: backend}
+	history := append(sampleHistory(), apitest.SampleInstances()...)
+	s.OnInstances = func(_ context.Context, f ax.InstanceFilter) ([]ax.Instance, error) { return selected(history, f), nil }
+	s.OnInstance = func(_ context.Context, id ax.InstanceID) (ax.Instance, error) {
+		for _, i := range history {
+			if i.ID == id {
+				return i, nil
+			}
+		}
+		return ax.Instance{}, &api.NotFound{What: "instance", Name: id.String()}
+	}
+	china, err := calendar.New(calendar.Spec{
+		Name: "cn", Weekly: []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.calendars = []console.Calendar{{Calendar: china, Tasks: []string{"billing/close-day"}, Gap: "calendar cn has no days for 2027"}}
+	return s, changes
+}
+
+// selected is what a filter selects of a history, newest first.
+func selected(history []ax.Instance, f ax.InstanceFilter) []ax.Instance {
+	var found []ax.Instance
+	for _, i := range history {
+		wanted := len(f.Statuses) == 0
+		for _, status := range f.Statuses {
+			wanted = wanted || i.Status == status
+		}
+		if wanted && (f.Task == "" || f.Task == i.TaskName) && (f.Before == 0 || i.ID < f.Before) &&
+			(f.Since.IsZero() || !i.ScheduledAt.Before(f.Since)) && (f.Until.IsZero() || i.ScheduledAt.Before(f.Until)) && len(found) < f.Limit {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// sampleHistory is two months of a task that runs each day.
+func sampleHistory() []ax.Instance {
+	var all []ax.Instance
+	for day := range 60 {
+		due := apitest.Noon().Add(-10*time.Hour).AddDate(0, 0, -day)
+		took := time.Duration(180+(day*37)%90) * time.Second
+		i := ax.Instance{
+			ID: ax.InstanceID(10_000 - day), TaskName: "billing/close-day", App: "orders", Kind: ax.KindScheduled, Status: ax.StatusSuccess,
+			ScheduledAt: due, CreatedAt: due, StartedAt: due.Add(40 * time.Millisecond), EndedAt: due.Add(took), Attempt: 1, Node: "node-1",
+			Message: "books closed",
+		}
+		switch {
+		case day%11 == 3:
+			i.Status, i.Message, i.Error, i.Attempt = ax.StatusFailed, "", "exit status 1: no space left on device", 3
+		case day == 17:
+			i.Status, i.Message, i.EndedAt = ax.StatusTimeout, "", due.Add(10*time.Minute)
+		case day%13 == 5:
+			i.Status, i.Message, i.Reason, i.Attempt = ax.StatusSkipped, "", "its limit of 1 at once is used up", 0
+			i.StartedAt, i.EndedAt = time.Time{}, time.Time{}
+		}
+		all = append(all, i)
+	}
+	return all
+}
+
+// Overview implements console.Backend.
+func (s *sample) Overview(ctx context.Context) (console.Overview, error) {
+	noon := apitest.Noon()
+	o := console.Overview{
+		Health: s.Health(ctx), CountedAt: noon.Add(-4 * time.Second), FailingTotal: 14,
+		Moods:    map[api.TaskMood]int{api.TaskOn: 9_871, api.TaskPaused: 3, api.TaskParked: 1, api.TaskOff: 120, api.TaskDone: 5},
+		Database: console.Database{Kind: "MySQL", OK: true, Answer: 640 * time.Microsecond, Write: 3 * time.Millisecond, LongestWrite: 81 * time.Millisecond},
+		Waiting:  3, Dead: 1,
+	}
+	o.Health.Tasks = 10_000
+	for i := range 24 {
+		counts := map[ax.Status]int64{ax.StatusSuccess: int64(9_000 + 3_000*(i%5) - 40*i)}
+		if i%7 == 2 {
+			counts[ax.StatusFailed] = int64(3 + i)
+		}
+		if i == 19 {
+			counts[ax.StatusTimeout], counts[ax.StatusSkipped] = 4, 17
+		}
+		o.Hours = append(o.Hours, console.Hour{From: noon.Truncate(time.Hour).Add(time.Duration(i-23) * time.Hour), Counts: counts})
+	}
+	o.Failing = []console.TaskBrief{{Name: "billing/close-day", Failures: 12}, {Name: "每日对账", Failures: 2}}
+	for i := range 6 {
+		o.Next = append(o.Next, console.TaskBrief{Name: fmt.Sprintf("reports/region-%d", i), NextAt: noon.Add(time.Duration(i*i*40+3) * time.Second)})
+	}
+	var err error
+	if o.Nodes, err = s.Nodes(ctx); err == nil {
+		o.Plugins, err = s.Plugins(ctx)
+	}
+	return o, err
+}
+
+// FindTasks implements console.Backend.
+func (s *sample) FindTasks(ctx context.Context, q console.TaskSearch) (console.TaskPage, error) {
+	all, err := s.Tasks(ctx, api.TaskQuery{Limit: 100})
+	page := console.TaskPage{Groups: []string{"billing", "reports"}, Jobs: []string{"exec", "http"}, Nodes: []string{"node-1", "node-2"}}
+	for _, task := range all {
+		if strings.Contains(task.Name, q.Text) && (q.State == "" || q.State == string(task.State)) && (q.Group == "" || q.Group == task.Group) {
+			last, _ := s.Instances(ctx, ax.InstanceFilter{Task: task.Name, Limit: console.LastRuns})
+			page.Tasks = append(page.Tasks, console.TaskItem{TaskView: task, Last: last})
+		}
+	}
+	page.Total = len(page.Tasks)
+	return page, err
+}
+
+// Nodes implements console.Backend.
+func (s *sample) Nodes(context.Context) ([]console.Node, error) {
+	noon := apitest.Noon()
+	figures := ax.NodeFigures{Labels: map[string]string{"zone": "a"}, Offers: []string{"exec", "http"}, Running: 3, Workers: 16, Queue: 64}
+	return []console.Node{
+		{Self: true, State: "live", Tasks: 5_001, Node: ax.Node{
+			Incarnation: "4bf92f3577b34da6", Name: "node-1", Address: "10.0.0.1:8090", Version: "0.1.0", PID: 4711, StartedAt: noon.Add(-50 * time.Hour), NodeFigures: figures,
+		}},
+		{State: "dead", Silence: 3 * time.Minute, Node: ax.Node{
+			Incarnation: "00f067aa0ba902b7", Name: "node-2", Address: "10.0.0.2:8090", Version: "0.1.0", PID: 990, StartedAt: noon.Add(-70 * time.Hour), NodeFigures: figures,
+		}},
+	}, nil
+}
+
+// Calendars implements console.Backend.
+func (s *sample) Calendars(context.Context) ([]console.Calendar, error) { return s.calendars, nil }
+
+// AuditTrail implements console.Backend.
+func (s *sample) AuditTrail(_ context.Context, f ax.AuditFilter) ([]ax.AuditRow, error) {
+	noon := apitest.Noon()
+	rows := []ax.AuditRow{
+		{ID: 3, At: noon.Add(-time.Hour), Actor: "ann", Action: "task.pause", Object: "每日对账", Detail: []byte(`{"until":"2026-03-02T06:00:00Z"}`)},
+		{ID: 2, At: noon.Add(-26 * time.Hour), Actor: "config", Action: "task.update", Object: "billing/close-day", Detail: []byte(`{"changed":["cron"]}`)},
+		{ID: 1, At: noon.Add(-50 * time.Hour), Actor: "config", Action: "task.create", Object: "billing/close-day"},
+	}
+	var found []ax.AuditRow
+	for _, row := range rows {
+		if (f.Object == "" || f.Object == row.Object) && (f.Before == 0 || row.ID < f.Before) {
+			found = append(found, row)
+		}
+	}
+	return found, nil
+}
+
+// config is how the tests make the pages of a backend.
+func config(b console.Backend) console.Config {
+	return console.Config{Backend: b, Log: hclog.NewNullLogger(), Zone: apitest.Shanghai, Now: apitest.Noon}
+}
+
+// bare is a host on which there is nothing.
+type bare struct{ apitest.Backend }
+
+// Overview implements console.Backend.
+func (b *bare) Overview(ctx context.Context) (console.Overview, error) {
+	return console.Overview{Health: b.Health(ctx)}, nil
+}
+
+// FindTasks implements console.Backend.
+func (*bare) FindTasks(context.Context, console.TaskSearch) (console.TaskPage, error) {
+	return console.TaskPage{}, nil
+}
+
+// Nodes implements console.Backend.
+func (*bare) Nodes(context.Context) ([]console.Node, error) { return nil, nil }
+
+// Calendars implements console.Backend.
+func (*bare) Calendars(context.Context) ([]console.Calendar, error) { return nil, nil }
+
+// AuditTrail implements console.Backend.
+func (*bare) AuditTrail(context.Context, ax.AuditFilter) ([]ax.AuditRow, error) { return nil, nil }

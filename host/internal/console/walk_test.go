@@ -1,0 +1,87 @@
+package console_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/axsched/ax/host/internal/console"
+)
+
+// walk are all pages, by the names of their pictures.
+func walk() []struct{ name, path string } {
+	return []struct{ name, path string }{
+		{"overview", "/"},
+		{"missing", "/nowhere"},
+	}
+}
+
+func serve(t *testing.T, c console.Config) *httptest.Server {
+	t.Helper()
+	handler, err := console.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// TestWalk looks at all pages in a real browser, as all kinds of viewers do:
+// nothing is wider than the screen, no script or rule of the policy complains,
+// and nothing is asked of other hosts.
+func TestWalk(t *testing.T) {
+	t.Parallel()
+	sample, _ := newSample(t)
+	server := serve(t, config(sample))
+	chromium := browser(t)
+	axe, err := os.ReadFile("testdata/axe/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lang := range []string{"en", "zh"} {
+		for _, theme := range []string{"light", "dark"} {
+			for _, width := range []int64{1280, 390} {
+				l := look{lang, theme, width}
+				t.Run(l.String(), func(t *testing.T) {
+					tab := open(t, chromium, server.URL, l)
+					for _, p := range walk() {
+						tab.visit(p.path)
+						tab.shoot(p.name + "-" + l.String())
+						// What axe looks at hangs on colours and width, not on the language.
+						if (lang == "en") == (width == 1280) {
+							tab.accessible(p.path, string(axe))
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// accessible holds a page against the rules of axe-core.
+func (b *tab) accessible(path, axe string) {
+	b.Helper()
+	var found string
+	b.run(chromedp.Evaluate(axe+";0", nil), chromedp.Evaluate(`axe.run({resultTypes: ["violations"]}).then(r => JSON.stringify(
+		r.violations.map(v => ({id: v.id, impact: v.impact, help: v.help, at: v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + (n.any[0] || n.all[0] || n.none[0] || {}).message)}))))`,
+		&found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	var violations []struct {
+		ID, Impact, Help string
+		At               []string
+	}
+	if err := json.Unmarshal([]byte(found), &violations); err != nil {
+		b.Fatal(err)
+	}
+	for _, v := range violations {
+		if v.Impact == "serious" || v.Impact == "critical" {
+			b.Errorf("%s: axe finds %s (%s): %s\n%s", path, v.ID, v.Impact, v.Help, strings.Join(v.At, "\n"))
+		}
+	}
+	b.complain(path)
+}
