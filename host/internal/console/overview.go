@@ -11,6 +11,8 @@ import (
 // routes registers all pages.
 func (s *console) routes() {
 	get(s, "/{$}", "overview", s.overview)
+	s.taskRoutes()
+	s.runRoutes()
 }
 
 // overviewData is what the first page shows.

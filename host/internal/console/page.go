@@ -3,6 +3,7 @@ package console
 import (
 	"html/template"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -26,7 +27,7 @@ type page struct {
 func (s *console) newPage(r *http.Request) *page {
 	lang := languageOf(r)
 	p := &page{
-		Lang: lang, Theme: themeOf(r), Viewer: s.viewer(r), Here: r.URL.RequestURI(),
+		Lang: lang, Theme: themeOf(r), Viewer: s.viewer(r), Here: withoutNote(r.URL),
 		Now: s.now().In(s.zone), Zone: s.zone, words: s.words[lang],
 	}
 	p.Note = notes()[r.URL.Query().Get("note")]
@@ -34,6 +35,16 @@ func (s *console) newPage(r *http.Request) *page {
 		p.Here = "/"
 	}
 	return p
+}
+
+// withoutNote is an address as it is to be come back to.
+func withoutNote(u *url.URL) string {
+	if !u.Query().Has("note") {
+		return u.RequestURI()
+	}
+	bare := *u
+	bare.RawQuery = with(u.RawQuery, "note", "")
+	return bare.RequestURI()
 }
 
 // T is a text of the catalog.
@@ -84,6 +95,31 @@ func (p *page) Short(t time.Time) template.HTML {
 	return element(t, local.Format(layout), local.Format(zoneLayout))
 }
 
+// Clock shows the time of day, with the date if that is not today's.
+func (p *page) Clock(t time.Time, zone *time.Location) template.HTML {
+	local := t.In(zone)
+	layout := timeLayout
+	if local.Format(time.DateOnly) == p.Now.In(zone).Format(time.DateOnly) {
+		layout = clockLayout
+	}
+	return element(t, local.Format(layout), local.Format(zoneLayout))
+}
+
+// Tick is the time of day of a line of output.
+func (p *page) Tick(t time.Time, zone *time.Location) string {
+	return t.In(zone).Format("15:04:05.000")
+}
+
+// Offset is how many seconds the clocks of a zone are ahead of UTC now, with
+// which lines that come later are shown.
+func (p *page) Offset(zone *time.Location) int {
+	_, offset := p.Now.In(zone).Zone()
+	return offset
+}
+
+// Machine is a time for programs.
+func (p *page) Machine(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
 // Ago says how far a time is from now.
 func (p *page) Ago(t time.Time) template.HTML {
 	if t.IsZero() {
@@ -98,6 +134,17 @@ func (p *page) Ago(t time.Time) template.HTML {
 		text = p.T("%s ago", p.words.rough(-d))
 	}
 	return element(t, text, t.In(p.Zone).Format(zoneLayout))
+}
+
+// Weekdays are the names of the weekdays in short, from Monday on.
+func (p *page) Weekdays() []string {
+	days := p.words.weekdays()
+	return append(days[1:], days[0])
+}
+
+// Weekday is the name of the weekday of a time in a zone, in short.
+func (p *page) Weekday(t time.Time, zone *time.Location) string {
+	return p.words.weekdays()[t.In(zone).Weekday()]
 }
 
 // element is the HTML of a time.

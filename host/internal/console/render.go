@@ -53,6 +53,7 @@ func (s *console) functions(words catalog) template.FuncMap {
 		"asset":  func(name string) string { return "/static/" + name + "?v=" + s.assets[name] },
 		"lower":  strings.ToLower,
 		"number": number,
+		"line":   firstLine,
 		"json":   indented,
 		"list":   func(items ...any) []any { return items },
 		"add":    func(a, b int) int { return a + b },
@@ -119,4 +120,10 @@ func number(n any) string {
 		return grouped(n)
 	}
 	return fmt.Sprint(n)
+}
+
+// firstLine is the first line of a text.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
 }

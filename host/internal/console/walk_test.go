@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/console"
 )
 
@@ -17,17 +18,26 @@ import (
 func walk() []struct{ name, path string } {
 	return []struct{ name, path string }{
 		{"overview", "/"},
+		{"tasks", "/tasks"},
+		{"tasks-none", "/tasks?q=nothing&state=failing"},
+		{"task", "/tasks/billing%2Fclose-day"},
+		{"task-parked", "/tasks/warm-up?at=2026-03-01T10:00"},
+		{"runs", "/runs"},
+		{"run", "/runs/104"},
+		{"run-failed", "/runs/9997"},
+		{"run-missed", "/runs/101"},
 		{"missing", "/nowhere"},
 	}
 }
 
+// serve serves the pages as a host does, with the API beside them.
 func serve(t *testing.T, c console.Config) *httptest.Server {
 	t.Helper()
 	handler, err := console.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(api.New(api.Config{Backend: c.Backend, Pages: handler, Log: c.Log, Version: "test"}))
 	t.Cleanup(server.Close)
 	return server
 }

@@ -63,6 +63,11 @@ func (c catalog) rough(d time.Duration) string {
 	return c.count("%d day", "%d days", int(d.Hours())/24)
 }
 
+// weekdays are their names in short, from Sunday on.
+func (c catalog) weekdays() []string {
+	return []string{c.text("Sun"), c.text("Mon"), c.text("Tue"), c.text("Wed"), c.text("Thu"), c.text("Fri"), c.text("Sat")}
+}
+
 // exact shows how long something took, with three digits that matter.
 func exact(d time.Duration) string {
 	switch {
@@ -112,6 +117,7 @@ func spoken() []string {
 		"open", "sending", "sent", "merged", "given up", "dropped", // alerts
 		"ok", "down", "unused", // notifiers
 		"scheduled", "manual", "backfill", "child", // kinds of instance
+		"moved", "closed", "blackout", "outside", "due", // verdicts on due times; merged is above
 	}
 	for _, status := range ax.Statuses() {
 		words = append(words, strings.ToLower(string(status)))

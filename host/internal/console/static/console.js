@@ -19,6 +19,55 @@
     if (question && !window.confirm(question)) event.preventDefault();
   });
 
+  // Lines of a live log come one by one, and stay at a number that a page bears.
+  var most = 5000;
+  function later(a, b) {
+    return a.length > b.length || a.length === b.length && a > b;
+  }
+  function clock(at) {
+    var zone = document.querySelector("#lines").dataset.offset;
+    var time = new Date(new Date(at).getTime() + Number(zone) * 1000);
+    return time.toISOString().slice(11, 23);
+  }
+  function line(event) {
+    var row = document.createElement("div"), time = document.createElement("time"), text = document.createElement("span");
+    row.className = "l-" + event.level;
+    time.dateTime = event.at;
+    time.textContent = clock(event.at);
+    text.textContent = event.text;
+    row.append(time, text);
+    return row;
+  }
+  function follow(lines) {
+    var source = new EventSource(lines.dataset.stream), after = lines.dataset.after, waiting = [];
+    var box = document.querySelector("#follow");
+    function show() {
+      var rows = waiting.splice(0);
+      lines.append.apply(lines, rows);
+      while (lines.childElementCount > most) {
+        lines.firstElementChild.remove();
+        document.querySelector("#cut").hidden = false;
+      }
+      document.querySelector("#silent").hidden = lines.childElementCount > 0;
+      if (box && box.checked) lines.scrollTop = lines.scrollHeight;
+    }
+    source.addEventListener("log", function (message) {
+      if (!later(message.lastEventId, after)) return;
+      after = message.lastEventId;
+      var event = JSON.parse(message.data);
+      if (event.stage !== "output") return;
+      if (waiting.push(line(event)) === 1) requestAnimationFrame(show);
+      if (waiting.length > most) waiting.splice(0, waiting.length - most);
+    });
+    source.addEventListener("end", function () {
+      source.close();
+      var state = document.querySelector("#state");
+      if (state && window.htmx) window.htmx.trigger(state, "ended");
+      if (box) box.closest("label").remove();
+    });
+  }
+  document.querySelectorAll("[data-stream]").forEach(follow);
+
   // One box checks all others of its form.
   document.addEventListener("change", function (event) {
     if (!event.target.matches("[data-all]")) return;
