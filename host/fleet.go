@@ -32,6 +32,7 @@ type fleet struct {
 	// sole: no other host can have the database.
 	sole     bool
 	started  atomic.Bool
+	drained  atomic.Bool // a person has taken it out of scheduling, see setDrained
 	view     *cluster.View
 	dispatch *dispatch.Dispatcher
 	again    *dispatch.Again
@@ -172,6 +173,7 @@ func (f *fleet) start(ctx context.Context) error {
 		return err
 	}
 	f.started.Store(true)
+	notify(f.changed) // by the hosts that are there already
 	for range senders {
 		f.loops.Go(f.send)
 	}
@@ -217,7 +219,10 @@ func (f *fleet) self(cfg *config.Config) dispatch.Member {
 func (f *fleet) figures(labels map[string]string) ax.NodeFigures {
 	running, queued := f.h.executor.Counts()
 	workers, queue := f.h.executor.Size()
-	n := ax.NodeFigures{Labels: labels, ConfigHash: f.h.configHash(), Running: running, Queued: queued, Workers: workers, Queue: queue}
+	n := ax.NodeFigures{
+		Labels: labels, Leaving: f.h.draining.Load(), ConfigHash: f.h.configHash(), Statements: f.h.store.StatementRate(),
+		Running: running, Queued: queued, Workers: workers, Queue: queue,
+	}
 	for _, c := range f.h.plugins.Components() {
 		if c.Kind == pluginapi.KindJob || c.Kind == pluginapi.KindTrigger {
 			n.Offers = append(n.Offers, c.Name, c.FullName())

@@ -57,11 +57,11 @@ func (f *fleet) Receive(ctx context.Context, d peer.Dispatch) error {
 	for {
 		room := f.room.wait()
 		switch {
-		case f.h.draining.Load():
+		case f.h.draining.Load() || f.drained.Load():
 			return &peer.RefusalError{Code: peer.Draining}
 		case f.view.Fenced():
 			return &peer.RefusalError{Code: peer.Fenced}
-		case f.h.executor.Receive(ax.Attempt{Task: task, Instance: inst}):
+		case f.receive(ax.Attempt{Task: task, Instance: inst}):
 			return nil
 		}
 		select {
@@ -70,6 +70,21 @@ func (f *fleet) Receive(ctx context.Context, d peer.Dispatch) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// receive puts an attempt into the queue if there is room, and notes that in the
+// log of its instance.
+func (f *fleet) receive(a ax.Attempt) bool {
+	now, inst := f.h.now(), &a.Instance
+	event := ax.Event{
+		ID: f.h.ids.Next(now), InstanceID: inst.ID, TaskID: inst.TaskID, At: now, Attempt: inst.Attempt,
+		Stage: ax.StageReceived, Level: "info", Node: f.h.live.Load().cfg.Node, Text: "received from the host that schedules the task",
+	}
+	if !f.h.executor.Receive(a) {
+		return false
+	}
+	f.h.writer.Submit(ax.Change{Events: []ax.Event{event}})
+	return true
 }
 
 // Cancel ends an attempt that another host was asked to end.

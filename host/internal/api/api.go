@@ -69,6 +69,7 @@ func newServer(c Config) *server {
 	s.backfillRoutes()
 	s.alertRoutes()
 	s.whyRoutes()
+	s.nodeRoutes()
 	s.documentRoutes()
 	if metrics := c.Backend.Metrics(); metrics != nil {
 		mux.Handle("GET /metrics", metrics)

@@ -17,6 +17,7 @@ import (
 // audit.
 type Backend interface {
 	AlertBackend
+	NodeBackend
 	// Tasks returns tasks in the order of their names.
 	Tasks(ctx context.Context, q TaskQuery) ([]TaskView, error)
 	Task(ctx context.Context, name string) (TaskView, error)

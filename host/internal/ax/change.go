@@ -106,6 +106,11 @@ type NodeFigures struct {
 	// process uses, in bytes.
 	CPU    float64 `json:"cpu,omitempty"`
 	Memory int64   `json:"memory,omitempty"`
+	// Leaving says that the host is stopping, while Node.Draining may also be the
+	// wish of a person.
+	Leaving bool `json:"leaving,omitempty"`
+	// Statements is how many a second the host has lately sent to the database.
+	Statements float64 `json:"statements,omitempty"`
 	// ConfigHash tells configurations apart.
 	ConfigHash string `json:"config_hash,omitempty"`
 	// ClockOffset is by how much the clock of the host is ahead of the

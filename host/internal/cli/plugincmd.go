@@ -15,7 +15,7 @@ func (p *program) addClientCommands(root *cobra.Command) {
 		p.tasksCommand(), p.runCommand(), p.nextCommand(), p.pauseCommand(), p.resumeCommand(),
 		p.instancesCommand(), p.logsCommand(), p.cancelCommand(), p.backlogCommand(),
 		p.backfillCommand(), p.whyCommand(), p.alertsCommand(),
-		p.pluginsCommand(), p.reloadCommand(), p.healthCommand(),
+		p.nodesCommand(), p.drainCommand(), p.pluginsCommand(), p.reloadCommand(), p.healthCommand(),
 	)
 	if p.OpenNext != nil {
 		root.AddCommand(p.simulateCommand())

@@ -54,8 +54,9 @@ type host struct {
 	// beat is when it last gave a sign of life; since is when it was first
 	// looked at.
 	beat, since time.Duration
-	absent      bool // the row is gone
-	leaving     bool // it said so itself
+	absent      bool      // the row is gone
+	leaving     bool      // it said so itself
+	leftAt      time.Time // of the database, when it did
 	// suspected: its connection broke, and at that time the database's clock
 	// showed suspectedAt. disproved: it lived all the same, so broken connections
 	// mean nothing until one has been made.
@@ -106,6 +107,9 @@ func (r *roster) see(n ax.Node, silence, before, at time.Duration) {
 		if h.suspected && n.BeatAt.After(h.suspectedAt) {
 			h.suspected, h.disproved = false, true
 		}
+		if h.leaving && !n.Draining && n.BeatAt.After(h.leftAt) {
+			h.leaving = false // it takes part again
+		}
 	}
 	h.node = n
 }
@@ -144,14 +148,22 @@ func (r *roster) trust(incarnation string) bool {
 	return news
 }
 
-// leave notes that a host said that it leaves.
-func (r *roster) leave(incarnation string) bool {
+// leave notes that a host said that it leaves when the database's clock showed
+// db. A sign of life that was on its way then may not say so yet.
+func (r *roster) leave(incarnation string, db time.Time) bool {
 	h := r.hosts[incarnation]
 	if h == nil || h.leaving {
 		return false
 	}
-	h.leaving = true
+	h.leaving, h.leftAt = true, db.Add(time.Second)
 	return true
+}
+
+// stay notes that this host takes part again.
+func (r *roster) stay() {
+	if h := r.hosts[r.self]; h != nil {
+		h.leaving, h.node.Draining = false, false
+	}
 }
 
 // dead reports whether an incarnation can be taken for dead for good, asked at

@@ -128,8 +128,20 @@ func (v *View) Stop(ctx context.Context) {
 // nothing to do, and its row says so within moments.
 func (v *View) Drain() {
 	v.draining.Store(true)
+	db := v.Now()
 	v.mu.Lock()
-	v.roster.leave(v.cfg.Self.Incarnation)
+	v.roster.leave(v.cfg.Self.Incarnation, db)
+	v.mu.Unlock()
+	notify(v.news)
+	notify(v.kick)
+}
+
+// Undrain takes Drain back: this host schedules again at once, and the others see
+// it with one of the next signs of life.
+func (v *View) Undrain() {
+	v.draining.Store(false)
+	v.mu.Lock()
+	v.roster.stay()
 	v.mu.Unlock()
 	notify(v.news)
 	notify(v.kick)
@@ -164,10 +176,12 @@ func (v *View) Trust(incarnation string) {
 	}
 }
 
-// Leaving notes that an incarnation has said that it drains.
+// Leaving notes that an incarnation has said that it drains. It counts until a
+// later sign of life says otherwise.
 func (v *View) Leaving(incarnation string) {
+	db := v.Now()
 	v.mu.Lock()
-	news := v.roster.leave(incarnation)
+	news := v.roster.leave(incarnation, db)
 	v.mu.Unlock()
 	if news {
 		notify(v.news)

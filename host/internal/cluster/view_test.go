@@ -326,3 +326,53 @@ func TestIdleCost(t *testing.T) {
 		}
 	})
 }
+
+// TestDrainIsTakenBack: the others hear of a drain at once, by a message, and of its
+// end with a sign of life.
+func TestDrainIsTakenBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDatabase()
+		a, b := start(t, d, "a", nil), start(t, d, "b", nil)
+		wait(6 * time.Second)
+		b.Drain()
+		a.Leaving("b")
+		synctest.Wait()
+		if owners(a) != "a" || owners(b) != "a" {
+			t.Fatalf("after the drain of b: %s for a, %s for b", owners(a), owners(b))
+		}
+		wait(30 * time.Second) // signs of life go on and say the same
+		if owners(a) != "a" || owners(b) != "a" || a.Dead("b") {
+			t.Fatalf("a while after: %s for a, %s for b", owners(a), owners(b))
+		}
+		b.Undrain()
+		synctest.Wait()
+		if owners(b) != "ab" {
+			t.Errorf("b sees %s when it takes part again", owners(b))
+		}
+		wait(6 * time.Second)
+		if owners(a) != "ab" {
+			t.Errorf("a sees %s after the next sign of life", owners(a))
+		}
+	})
+}
+
+// TestBeatOnItsWayUndoesNoDrain: a sign of life that was sent before a drain and is
+// read after it says nothing about it.
+func TestBeatOnItsWayUndoesNoDrain(t *testing.T) {
+	t.Parallel()
+	r := newRoster("a", DefaultLimits())
+	begin := time.Date(2026, 3, 9, 8, 0, 0, 0, time.UTC)
+	row := func(beat time.Duration) []ax.Node { return []ax.Node{{Incarnation: "b", BeatAt: begin.Add(beat)}} }
+	leaving := func() bool { return r.members()[0].Draining }
+	r.look(row(0), begin, 0)
+	r.leave("b", begin.Add(time.Second))
+	r.look(row(1100*time.Millisecond), begin.Add(2*time.Second), 2*time.Second)
+	if !leaving() {
+		t.Error("undone by a sign of life that was on its way")
+	}
+	r.look(row(6*time.Second), begin.Add(7*time.Second), 7*time.Second)
+	if leaving() {
+		t.Error("a later sign of life without a word of it is passed over")
+	}
+}

@@ -124,4 +124,16 @@ func (s *Server) leaving(_ context.Context, from string, _ []byte) (any, error) 
 	return empty{}, nil
 }
 
+func (s *Server) drain(_ context.Context, _ string, body []byte) (any, error) {
+	req, err := decode[drainRequest](body)
+	if err != nil {
+		return nil, err
+	}
+	var answer drainAnswer
+	if err := s.cfg.Host.Drain(req.Undo, req.By); err != nil {
+		answer.Refusal = err.Error()
+	}
+	return answer, nil
+}
+
 func (s *Server) ping(context.Context, string, []byte) (any, error) { return empty{}, nil }

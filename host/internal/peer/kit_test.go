@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"sync"
@@ -83,6 +84,14 @@ func (d *desk) Changed(from string, tasks []ax.TaskID) {
 }
 
 func (d *desk) Leaving(incarnation string) { d.hear(incarnation + " leaves") }
+
+func (d *desk) Drain(undo bool, by string) error {
+	if undo {
+		return errors.New("it is not drained")
+	}
+	d.hear("drain for " + by)
+	return nil
+}
 
 func (d *desk) hear(text string) {
 	d.mu.Lock()

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -76,6 +77,22 @@ func (c *Client) Leaving(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, shortCall)
 	defer cancel()
 	return c.call(ctx, c.calls, "leaving", empty{}, nil)
+}
+
+// Drain asks the host to leave scheduling, or to take part in it again; by is the
+// person who wants it. The error is what the other host says against it, or that
+// it could not be reached.
+func (c *Client) Drain(ctx context.Context, undo bool, by string) error {
+	ctx, cancel := context.WithTimeout(ctx, shortCall)
+	defer cancel()
+	var answer drainAnswer
+	if err := c.call(ctx, c.calls, "drain", drainRequest{Undo: undo, By: by}, &answer); err != nil {
+		return err
+	}
+	if answer.Refusal != "" {
+		return errors.New(answer.Refusal)
+	}
+	return nil
 }
 
 // Ping asks for a sign of life, over a connection that is used for nothing else.

@@ -61,11 +61,14 @@ func TestMessages(t *testing.T) {
 			t.Errorf("cancel with fence %d: found %v (%v)", fence, found, err)
 		}
 	}
-	if err := errors.Join(c.Changed(t.Context(), 1, 2), c.Changed(t.Context()), c.Leaving(t.Context()), c.Ping(t.Context())); err != nil {
+	if err := errors.Join(c.Changed(t.Context(), 1, 2), c.Changed(t.Context()), c.Leaving(t.Context()), c.Drain(t.Context(), false, "lin"), c.Ping(t.Context())); err != nil {
 		t.Error(err)
 	}
-	if heard := strings.Join(host.heard, ", "); heard != "changed by a, 1, 2, changed by a, a leaves" {
+	if heard := strings.Join(host.heard, ", "); heard != "changed by a, 1, 2, changed by a, a leaves, drain for lin" {
 		t.Errorf("heard %s", heard)
+	}
+	if err := c.Drain(t.Context(), true, "lin"); err == nil || err.Error() != "it is not drained" {
+		t.Errorf("a refusal arrived as %v", err)
 	}
 }
 

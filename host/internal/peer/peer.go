@@ -98,6 +98,9 @@ type Host interface {
 	Changed(from string, tasks []ax.TaskID)
 	// Leaving says that an incarnation drains.
 	Leaving(incarnation string)
+	// Drain asks this host to leave scheduling, or to take part in it again. by
+	// is who asked for it, for the log. The error is for whoever asked.
+	Drain(undo bool, by string) error
 }
 
 // Dispatch is an attempt for another host.

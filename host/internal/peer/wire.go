@@ -83,5 +83,14 @@ type changedRequest struct {
 	Tasks []ax.TaskID `json:"tasks,omitempty"`
 }
 
+type drainRequest struct {
+	Undo bool   `json:"undo,omitempty"`
+	By   string `json:"by,omitempty"`
+}
+
+type drainAnswer struct {
+	Refusal string `json:"refusal,omitempty"`
+}
+
 // empty is a message without content.
 type empty struct{}

@@ -70,6 +70,8 @@ type pools struct {
 	// beatDB is for heartbeats alone, so that a host that is busy does not look
 	// dead. It may be the same as writeDB.
 	beatDB *sql.DB
+	// sent counts what goes to a server, nil if there is none.
+	sent *sentCount
 }
 
 func (p pools) close() error {

@@ -45,8 +45,9 @@ func (d mySQL) open(ctx context.Context, o Options) (p pools, err error) {
 	if err != nil {
 		return p, fmt.Errorf("open database %s: %w", d.config.DBName, err)
 	}
+	p.sent = &sentCount{}
 	connect := func(n int) *sql.DB {
-		db := sql.OpenDB(connector)
+		db := sql.OpenDB(counted{connector, p.sent})
 		db.SetMaxOpenConns(n)
 		db.SetMaxIdleConns(idleConns)
 		db.SetConnMaxLifetime(connLife)

@@ -16,6 +16,7 @@ import (
 // answers that there is no such thing.
 type Backend struct {
 	AlertSample
+	NodeSample
 	OnTasks       func(ctx context.Context, q api.TaskQuery) ([]api.TaskView, error)
 	OnTask        func(ctx context.Context, name string) (api.TaskView, error)
 	OnNext        func(ctx context.Context, name string, q api.NextQuery) (api.NextTimes, error)

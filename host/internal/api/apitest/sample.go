@@ -108,7 +108,7 @@ func (c *Changes) add(change string) {
 }
 
 func (c *Changes) record(b *Backend) {
-	b.Record = c.add
+	b.Record, b.Changed = c.add, c.add
 	known := func(name string) error {
 		_, err := b.OnTask(context.Background(), name)
 		return err
