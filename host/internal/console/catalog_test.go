@@ -89,7 +89,7 @@ func usedTexts(t *testing.T) map[string]string {
 
 // textsOf collects the arguments of t and n in a template.
 func textsOf(node parse.Node, where string, used map[string]string) {
-	texts := regexp.MustCompile(`(?:\{\{|[( ])(?:t|n) ("(?:[^"\\]|\\.)*")(?: ("(?:[^"\\]|\\.)*"))?`)
+	texts := regexp.MustCompile(`(?:\{\{|[( ])(?:t|n|plural) ("(?:[^"\\]|\\.)*")(?: ("(?:[^"\\]|\\.)*"))?`)
 	for _, found := range texts.FindAllStringSubmatch(fmt.Sprint(node), -1) {
 		for _, quoted := range found[1:] {
 			if text, err := strconv.Unquote(quoted); err == nil {

@@ -65,6 +65,14 @@ func (c catalog) count(one, many string, n any) string {
 	return c.text(many, n)
 }
 
+// plural translates a noun that stands after a number.
+func (c catalog) plural(one, many string, n int) string {
+	if n == 1 {
+		return c.text(one)
+	}
+	return c.text(many)
+}
+
 const (
 	languageCookie = "ax_lang"
 	themeCookie    = "ax_theme"

@@ -13,6 +13,9 @@ func (s *console) routes() {
 	get(s, "/{$}", "overview", s.overview)
 	s.taskRoutes()
 	s.runRoutes()
+	s.alertRoutes()
+	s.calendarRoutes()
+	s.hostRoutes()
 }
 
 // overviewData is what the first page shows.

@@ -50,6 +50,7 @@ func (s *console) functions(words catalog) template.FuncMap {
 		"t": words.text, "n": words.count,
 		"path":   url.PathEscape,
 		"word":   words.word,
+		"plural": words.plural,
 		"asset":  func(name string) string { return "/static/" + name + "?v=" + s.assets[name] },
 		"lower":  strings.ToLower,
 		"number": number,

@@ -36,8 +36,13 @@ func newSample(t *testing.T) (*sample, *apitest.Changes) {
 		}
 		return ax.Instance{}, &api.NotFound{What: "instance", Name: id.String()}
 	}
+	spring := calendar.Between(calendar.Date{Year: 2026, Month: time.February, Day: 16}, calendar.Date{Year: 2026, Month: time.February, Day: 22})
+	spring.Name, spring.Source, spring.Covers = "春节", "cn.csv", 2026
+	makeUp := calendar.OnDate(calendar.Date{Year: 2026, Month: time.February, Day: 28})
+	makeUp.Name, makeUp.Source, makeUp.Covers = "春节", "cn.csv", 2026
 	china, err := calendar.New(calendar.Spec{
-		Name: "cn", Weekly: []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday},
+		Name: "cn", Closed: []calendar.Rule{spring}, Open: []calendar.Rule{makeUp},
+		Weekly: []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,14 @@ func walk() []struct{ name, path string } {
 		{"run", "/runs/104"},
 		{"run-failed", "/runs/9997"},
 		{"run-missed", "/runs/101"},
+		{"alerts", "/alerts"},
+		{"alert", "/alerts/703"},
+		{"calendars", "/calendars"},
+		{"calendar", "/calendars/cn"},
+		{"calendar-unknown", "/calendars/cn?year=2027"},
+		{"nodes", "/nodes"},
+		{"plugins", "/plugins"},
+		{"audit", "/audit"},
 		{"missing", "/nowhere"},
 	}
 }

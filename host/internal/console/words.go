@@ -116,6 +116,7 @@ func spoken() []string {
 		"ready", "starting", "backoff", "quarantined", "refused", // plugins
 		"open", "sending", "sent", "merged", "given up", "dropped", // alerts
 		"ok", "down", "unused", // notifiers
+		"job", "trigger", "notifier", "params", "listener", // kinds of component
 		"scheduled", "manual", "backfill", "child", // kinds of instance
 		"moved", "closed", "blackout", "outside", "due", // verdicts on due times; merged is above
 	}

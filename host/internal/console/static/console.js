@@ -68,6 +68,10 @@
   }
   document.querySelectorAll("[data-stream]").forEach(follow);
 
+  // On a small screen the menu scrolls to where one is.
+  var current = document.querySelector(".top [aria-current]");
+  if (current) current.parentElement.scrollLeft = current.offsetLeft - current.parentElement.clientWidth / 2 + current.offsetWidth / 2;
+
   // One box checks all others of its form.
   document.addEventListener("change", function (event) {
     if (!event.target.matches("[data-all]")) return;
