@@ -105,6 +105,10 @@ bench: ## run the benchmarks, and measure a whole host
 bench-db-limit: test-deps ## measure what the database can do at best, and the store beside it
 	$(GO) run ./bench/dblimit
 
+.PHONY: bench-throughput
+bench-throughput: test-deps ## measure the executions a second of whole hosts beside the limit of their database
+	$(GO) run ./bench/throughput
+
 .PHONY: bench-cron
 bench-cron: ## compare cron with other libraries, for docs/benchmarks.md
 	$(GO) -C bench/cron run . -rounds 21

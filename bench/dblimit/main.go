@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string) error {
 	program := filepath.Join(dir, "dblimit")
 	for _, command := range [][]string{{"go", "build", "-o", program, measurement}, append([]string{program}, args...)} {
 		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("run %s: %w", filepath.Base(command[0]), err)
 		}

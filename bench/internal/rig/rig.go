@@ -47,6 +47,23 @@ func New(ctx context.Context) (*Rig, error) {
 	return r, nil
 }
 
+// Node returns a rig for another host with the same programs, in a directory of
+// its own within that of r.
+func (r *Rig) Node(ctx context.Context, name string) (*Rig, error) {
+	n := &Rig{Dir: r.path(name)}
+	if err := os.MkdirAll(n.path("plugins"), 0o755); err != nil {
+		return nil, err
+	}
+	for _, program := range []string{"ax", "plugins/ax-plugin-noop"} {
+		if err := os.Link(r.path(program), n.path(program)); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	n.Addr, err = freeAddr(ctx)
+	return n, err
+}
+
 // Close removes the directory.
 func (r *Rig) Close() error { return os.RemoveAll(r.Dir) }
 
@@ -64,8 +81,11 @@ func (r *Rig) path(name string) string { return filepath.Join(r.Dir, name) }
 func (r *Rig) Database() string { return r.path("data/ax.db") }
 
 // Configure writes the configuration: where things are, and body.
-func (r *Rig) Configure(body string) error {
-	text := fmt.Sprintf("app: bench\ndata_dir: ./data\nhttp: {listen: %q}\nplugins: {dir: ./plugins}\n%s", r.Addr, body)
+func (r *Rig) Configure(body string) error { return r.ConfigureApp("bench", body) }
+
+// ConfigureApp is Configure for an app of a name.
+func (r *Rig) ConfigureApp(app, body string) error {
+	text := fmt.Sprintf("app: %s\ndata_dir: ./data\nhttp: {listen: %q}\nplugins: {dir: ./plugins}\n%s", app, r.Addr, body)
 	return os.WriteFile(r.path("ax.yaml"), []byte(text), 0o600)
 }
 

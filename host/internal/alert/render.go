@@ -65,6 +65,14 @@ func ParseTemplate(text string) (*template.Template, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, part := range t.Templates() {
+		if part.Tree == nil {
+			continue
+		}
+		if err := bounded(part.Root); err != nil {
+			return nil, err
+		}
+	}
 	// A field that does not exist is found only when it is filled in.
 	full := View{Tasks: []TaskView{{}}, More: []string{""}, Hosts: []string{""}, Error: "e", Instance: "1"}
 	for _, v := range []View{full, {}} {

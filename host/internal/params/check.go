@@ -56,7 +56,7 @@ func valueNames() []string {
 }
 
 // checker walks through a parsed template. Where the dot is something else than
-// Values, in with and range, only $ is known to be them.
+// Values, in with, only $ is known to be them.
 type checker struct {
 	known []string
 	found []Finding
@@ -78,12 +78,8 @@ func (c *checker) node(n parse.Node, dot bool) {
 		c.pipe(n.Pipe, dot)
 	case *parse.IfNode:
 		c.branch(&n.BranchNode, dot, dot)
-	case *parse.RangeNode:
-		c.branch(&n.BranchNode, dot, false)
 	case *parse.WithNode:
 		c.branch(&n.BranchNode, dot, false)
-	case *parse.TemplateNode:
-		c.pipe(n.Pipe, dot)
 	case *parse.PipeNode:
 		c.pipe(n, dot)
 	case *parse.ChainNode:

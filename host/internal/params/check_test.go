@@ -15,8 +15,6 @@ func TestCheckString(t *testing.T) {
 		{text: "plain"},
 		{text: `{{ .App }} {{ $.Task }} {{ if eq .Kind "manual" }}{{ .Node }}{{ else }}{{ .TraceID }}{{ end }}`},
 		{text: `{{ with .ScheduledAt }}{{ .Unknown }}{{ end }}`},
-		{text: `{{ range slice .App 0 1 }}{{ .Unknown }}{{ else }}{{ .InstanceID }}{{ end }}`},
-		{text: `{{ define "x" }}{{ .Unknown }}{{ end }}{{ template "x" 1 }}`},
 		{text: `{{ .Scheduled }}`, part: ".Scheduled", message: "templates know no .Scheduled"},
 		{text: `{{ if .A }}{{ end }}`, part: ".A", message: "templates know no .A"},
 		{text: `{{ with .App }}{{ $.B }}{{ end }}`, part: ".B", message: "templates know no .B"},

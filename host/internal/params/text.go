@@ -28,7 +28,44 @@ func parseText(source string) (*text, error) {
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "template: "+templateName+":"))
 	}
+	for _, tree := range trees {
+		if err := bounded(tree.Root); err != nil {
+			return nil, err
+		}
+	}
 	return &text{trees}, nil
+}
+
+// bounded refuses what could keep a template busy for ever: loops, of which a
+// single value needs none, and templates that call templates.
+func bounded(n parse.Node) error {
+	var branch *parse.BranchNode
+	switch n := n.(type) {
+	case *parse.ListNode:
+		if n == nil {
+			return nil
+		}
+		for _, child := range n.Nodes {
+			if err := bounded(child); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *parse.RangeNode:
+		return fmt.Errorf("%d: {{range}} is not for parameters: a template makes one text of one due time", n.Line)
+	case *parse.TemplateNode:
+		return fmt.Errorf("%d: {{template}} is not for parameters: each is a template of its own", n.Line)
+	case *parse.IfNode:
+		branch = &n.BranchNode
+	case *parse.WithNode:
+		branch = &n.BranchNode
+	default:
+		return nil
+	}
+	if err := bounded(branch.List); err != nil {
+		return err
+	}
+	return bounded(branch.ElseList)
 }
 
 // render executes the template.

@@ -15,6 +15,7 @@ import (
 	"database/sql"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,6 +36,7 @@ var (
 	rounds   = flag.Int("rounds", 3, "how often each is measured; the median counts")
 	size     = flag.Int("set", 100, "rows of one set statement")
 	inflight = flag.Int("inflight", 2048, "executions under way in the writer")
+	hold     = flag.Bool("hold", false, "say at the end where the database is, and keep it until the input ends")
 	ratio    = flag.Float64("ratio", 0.25, "least share of the limit that the writer must reach")
 )
 
@@ -75,7 +77,12 @@ func run(ctx context.Context) (ok bool, err error) {
 			rates[i] = append(rates[i], rate)
 		}
 	}
-	return report(b.name, measures, rates), nil
+	ok = report(b.name, measures, rates)
+	if *hold {
+		fmt.Println("dsn", b.address)
+		_, err = io.Copy(io.Discard, os.Stdin)
+	}
+	return ok, err
 }
 
 type measure struct {
@@ -106,12 +113,13 @@ func report(database string, measures []measure, rates [][]float64) bool {
 
 // bed is a database with tasks.
 type bed struct {
-	name  string
-	store *store.Store
-	raw   *sql.DB // connections that know nothing of the store
-	tasks []ax.TaskRow
-	ids   *ax.IDs
-	undo  []func() error
+	name    string
+	address string // DSN
+	store   *store.Store
+	raw     *sql.DB // connections that know nothing of the store
+	tasks   []ax.TaskRow
+	ids     *ax.IDs
+	undo    []func() error
 }
 
 const tasks = 10_000
@@ -150,6 +158,7 @@ func open(ctx context.Context) (b *bed, err error) {
 		b.name = "the database that was named"
 		driver, source = "mysql", mysqltest.DriverDSN(address)+"?interpolateParams=true"
 	}
+	b.address = address
 	if b.store, err = store.Open(ctx, store.Options{DSN: address}); err != nil {
 		return b, err
 	}
