@@ -64,7 +64,7 @@ tasks:
     params:
       a: '{{ date "Monday 2 January, 3:04 PM MST" .ScheduledAt }}'
       b: '{{ .ScheduledAt | addDays -1 | date "20060102T150405.000Z0700" }}'
-      c: '{{ with .ScheduledAt }}{{ .Year }} {{ $.Task }}{{ end }}{{ range $i, $x := slice .Task 0 1 }}{{ $x }}{{ end }}'
+      c: '{{ with .ScheduledAt }}{{ .Year }} {{ $.Task }}{{ end }}{{ $x := slice .Task 0 1 }}{{ $x }}'
       d: '{{ .ScheduledAt.Format "06" }} {{ printf "%Y" .App }}'
     job: {use: exec, with: {shell: 'echo "$AX_PARAM_A" ${HOME} ${x:-y} $${z}'}}
   - name: docker
