@@ -166,7 +166,7 @@ func measure(ctx context.Context, r *rig.Rig, d *database, n int) (float64, erro
 func configuration(dsn string, i, n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "node: host-%d\nstore: {dsn: %q}\ncluster: {listen: \"127.0.0.1:0\", secret: \"a secret of this benchmark\"}\n", i, dsn)
-	fmt.Fprintf(&b, "executor: {workers: %d, queue: 1024}\nlog: {level: warn}\ntasks:\n", max(*workers/n, 4))
+	fmt.Fprintf(&b, "executor: {workers: %d, queue: 1024}\ntasks:\n", max(*workers/n, 4))
 	const every = 200 * time.Millisecond
 	tasks := *due * int(every/time.Millisecond) / 1000
 	anchor := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

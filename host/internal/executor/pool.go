@@ -48,6 +48,7 @@ func (l *lane) places() int { return l.claimed + l.unclaimed }
 // not before its time, and back if the pool is closed before that.
 type ticket struct {
 	lane        string
+	of          *lane // by enqueue
 	room        ax.Room
 	notBefore   time.Time
 	start, back func()
@@ -143,6 +144,7 @@ func (p *pool) enqueue(t *ticket) {
 		t.back()
 		return
 	}
+	t.of = p.lane(t.lane)
 	p.queue = append(p.queue, t)
 	p.mu.Unlock()
 	if wait := t.notBefore.Sub(p.now()); wait > 0 {
@@ -164,6 +166,7 @@ func (p *pool) replace(t, by *ticket) bool {
 	l := p.lane(t.lane)
 	p.count(l, t.room, -1)
 	p.count(l, by.room, 1)
+	by.of = l
 	p.queue[i] = by
 	return true
 }
@@ -205,9 +208,7 @@ func (p *pool) next() {
 	for {
 		now := p.now()
 		p.mu.Lock()
-		i := slices.IndexFunc(p.queue, func(t *ticket) bool {
-			return !t.notBefore.After(now) && p.mayRun(p.lane(t.lane))
-		})
+		i := p.first(now)
 		if i < 0 {
 			tell := p.refused && p.places < p.queueLimit
 			p.refused = p.refused && !tell
@@ -219,12 +220,32 @@ func (p *pool) next() {
 		}
 		t := p.queue[i]
 		p.queue = slices.Delete(p.queue, i, i+1)
-		l := p.lane(t.lane)
-		p.count(l, t.room, -1)
-		p.count(l, ax.RoomNow, 1)
+		p.count(t.of, t.room, -1)
+		p.count(t.of, ax.RoomNow, 1)
 		p.mu.Unlock()
 		t.start()
 	}
+}
+
+// first returns the place of the oldest ticket that may be started, -1 for none.
+func (p *pool) first(now time.Time) int {
+	if p.running >= p.workers && !p.idleLane() {
+		return -1 // the usual answer of a busy pool, without a look at a long queue
+	}
+	return slices.IndexFunc(p.queue, func(t *ticket) bool {
+		return !t.notBefore.After(now) && p.mayRun(t.of)
+	})
+}
+
+// idleLane reports whether there is a lane in which something waits and nothing
+// runs.
+func (p *pool) idleLane() bool {
+	for _, l := range p.lanes {
+		if l.running == 0 && l.places() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // close starts nothing more and turns away what waits.
