@@ -212,7 +212,7 @@ func (f *fleet) look(ctx context.Context) {
 	if ids := f.h.engine.Unsure(unsureAfter); len(ids) > 0 {
 		rows, err := f.h.store.InstancesOf(ctx, ids)
 		if err != nil {
-			f.log.Error("cannot read what has become of attempts elsewhere", "error", err)
+			f.complain(ctx, "cannot read what has become of attempts elsewhere", err)
 			return
 		}
 		for i := range rows {
@@ -233,7 +233,7 @@ func (f *fleet) handed(ctx context.Context) {
 		Kinds: []ax.Kind{ax.KindManual, ax.KindBackfill}, Limit: handedLimit,
 	})
 	if err != nil {
-		f.log.Error("cannot look for runs that other hosts have asked for", "error", err)
+		f.complain(ctx, "cannot look for runs that other hosts have asked for", err)
 		return
 	}
 	f.h.engine.Handed(rows)
@@ -253,7 +253,7 @@ func (f *fleet) rescue(ctx context.Context) {
 	app := f.h.live.Load().cfg.App
 	left, err := rescue.Run(f.rescuer(), f.own(f.h.store.UnfinishedOf(ctx, app, dead)), f.h.now())
 	if err != nil {
-		f.log.Error("cannot rescue the runs of dead hosts, will try again", "error", err)
+		f.complain(ctx, "cannot rescue the runs of dead hosts, will try again", err)
 		return
 	}
 	f.h.engine.Found(left)
@@ -305,7 +305,7 @@ func (f *fleet) reread(ctx context.Context) {
 	}
 	changes, err := f.h.store.TasksSince(ctx, app, f.version)
 	if err != nil {
-		f.log.Error("cannot read which tasks have changed", "error", err)
+		f.complain(ctx, "cannot read which tasks have changed", err)
 		return
 	}
 	f.version = changes.Version
@@ -333,5 +333,12 @@ func (f *fleet) overdue(tasks []ax.OverdueTask) {
 	}
 	if len(ids) > 0 {
 		f.h.engine.Reread(ids)
+	}
+}
+
+// complain logs an error, unless the host is being stopped.
+func (f *fleet) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		f.log.Error(what, "error", err)
 	}
 }
