@@ -28,7 +28,7 @@ type layer struct {
 // layers are in the order of ARCHITECTURE.md. Tests may import what they like.
 func layers() []layer {
 	return []layer{
-		{name: "author", packages: []string{"pluginapi/calendar", "pluginapi/cron", "pluginapi"}, may: []string{"author"}, std: true},
+		{name: "author", packages: []string{"pluginapi/calendar", "pluginapi/cron", "pluginapi/once", "pluginapi"}, may: []string{"author"}, std: true},
 		{name: "wire", packages: []string{"pluginapi/proto/ax/plugin/v1", "pluginapi/wire"}, may: []string{"author", "wire"}},
 		{name: "serve", packages: []string{"pluginapi/serve", "pluginapi/plugintest"}, may: []string{"author", "wire"}},
 		{name: "plugin kit", packages: []string{"plugins/internal/*"}, may: []string{"author", "plugin kit"}, std: true},

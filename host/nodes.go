@@ -15,8 +15,8 @@ import (
 	"github.com/axsched/ax/host/internal/spelling"
 )
 
-// Nodes lists the hosts of the app as this one sees them.
-func (b backend) Nodes(context.Context) (api.NodeList, error) {
+// ListNodes lists the hosts of the app as this one sees them.
+func (b backend) ListNodes(context.Context) (api.NodeList, error) {
 	s := b.h.fleet.view.Snapshot()
 	list := api.NodeList{Nodes: make([]api.NodeView, 0, len(s.Members))}
 	share := map[string]int{}

@@ -31,8 +31,8 @@ func imports(t *testing.T, packages ...string) []string {
 // What a plugin author imports needs the standard library only.
 func TestStandardLibraryOnly(t *testing.T) {
 	t.Parallel()
-	allowed := []string{"pluginapi", "pluginapi/calendar", "pluginapi/cron"}
-	for _, path := range imports(t, ".", "./calendar", "./cron") {
+	allowed := []string{"pluginapi", "pluginapi/calendar", "pluginapi/cron", "pluginapi/once"}
+	for _, path := range imports(t, ".", "./calendar", "./cron", "./once") {
 		if !slices.Contains(allowed, path) {
 			t.Errorf("%s is imported", path)
 		}

@@ -10,8 +10,8 @@ import (
 
 // NodeBackend is the part of Backend about the hosts of the app.
 type NodeBackend interface {
-	// Nodes lists the hosts as this one sees them, in the order of their names.
-	Nodes(ctx context.Context) (NodeList, error)
+	// ListNodes lists the hosts as this one sees them, in the order of their names.
+	ListNodes(ctx context.Context) (NodeList, error)
 	// Drain lets a host leave scheduling, or takes that back; without a name it is
 	// this one. What the state of things forbids is a *Conflict.
 	Drain(ctx context.Context, name string, o DrainOptions) (Drained, error)
@@ -111,7 +111,7 @@ func (s *server) nodeRoutes() {
 }
 
 func (s *server) listNodes(ctx context.Context, _ *struct{}) (*reply[NodeList], error) {
-	list, err := s.backend.Nodes(ctx)
+	list, err := s.backend.ListNodes(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ type NodeSample struct {
 	Changed func(change string)
 }
 
-// Nodes implements api.NodeBackend.
-func (n *NodeSample) Nodes(context.Context) (api.NodeList, error) {
+// ListNodes implements api.NodeBackend.
+func (n *NodeSample) ListNodes(context.Context) (api.NodeList, error) {
 	noon := Noon()
 	one := api.NodeView{
 		Name: "node-1", Incarnation: "7f3a", Self: true, State: api.NodeLive, Address: "10.0.0.1:8090", Cluster: "10.0.0.1:8091",
