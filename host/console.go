@@ -10,7 +10,6 @@ import (
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
-	"github.com/axsched/ax/host/internal/cluster"
 	"github.com/axsched/ax/host/internal/console"
 	"github.com/axsched/ax/host/internal/engine"
 	"github.com/axsched/ax/pluginapi/calendar"
@@ -54,10 +53,11 @@ func (p pages) Overview(ctx context.Context) (console.Overview, error) {
 	o.Next = first(o.Next, func(a, b console.TaskBrief) int {
 		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.Name, b.Name))
 	})
-	var err error
-	if o.Nodes, err = p.Nodes(ctx); err != nil {
+	nodes, err := p.Nodes(ctx)
+	if err != nil {
 		return o, err
 	}
+	o.Nodes = nodes.Nodes
 	if o.Plugins, err = p.Plugins(ctx); err != nil {
 		return o, err
 	}
@@ -89,47 +89,6 @@ func (p pages) database(ctx context.Context) console.Database {
 	}
 	d.LongestWrite, d.Queued = s.LongestWrite, s.Queued
 	return d
-}
-
-// Nodes implements console.Backend.
-func (p pages) Nodes(context.Context) ([]console.Node, error) {
-	snapshot := p.h.fleet.view.Snapshot()
-	tasks := map[string]int{}
-	for _, v := range p.h.engine.Views() {
-		if owner, ok := snapshot.Owners.Owner(v.Row.ID.Bucket()); ok {
-			tasks[owner.Incarnation]++
-		}
-	}
-	nodes := make([]console.Node, 0, len(snapshot.Members))
-	for i := range snapshot.Members {
-		m := &snapshot.Members[i]
-		n := console.Node{Node: m.Node, Self: m.Incarnation == snapshot.Self, State: standing(m), Silence: m.Silence, Tasks: tasks[m.Incarnation]}
-		if n.Self { // the row is as old as the last sign of life
-			n.NodeFigures = p.h.fleet.figures(n.Labels)
-		}
-		nodes = append(nodes, n)
-	}
-	slices.SortFunc(nodes, func(a, b console.Node) int {
-		if a.Self != b.Self {
-			return map[bool]int{true: -1, false: 1}[a.Self]
-		}
-		return cmp.Or(cmp.Compare(a.Name, b.Name), a.StartedAt.Compare(b.StartedAt))
-	})
-	return nodes, nil
-}
-
-func standing(m *cluster.Member) string {
-	switch {
-	case m.Draining:
-		return "draining"
-	case m.Standing == cluster.Dead:
-		return "dead"
-	case m.Suspect:
-		return "suspect"
-	case m.Standing == cluster.Stale:
-		return "stale"
-	}
-	return "live"
 }
 
 // Calendars implements console.Backend.

@@ -17,8 +17,6 @@ type Backend interface {
 	Overview(ctx context.Context) (Overview, error)
 	// FindTasks returns a page of the tasks that a search finds.
 	FindTasks(ctx context.Context, s TaskSearch) (TaskPage, error)
-	// Nodes returns the hosts of the app, this one first.
-	Nodes(ctx context.Context) ([]Node, error)
 	// Calendars returns all calendars by name.
 	Calendars(ctx context.Context) ([]Calendar, error)
 	// AuditTrail returns who changed what, newest first.
@@ -40,7 +38,7 @@ type Overview struct {
 	FailingTotal int
 	// Next are the tasks that are due next.
 	Next     []TaskBrief
-	Nodes    []Node
+	Nodes    []api.NodeView
 	Plugins  []api.PluginView
 	Database Database
 	// Waiting counts messages to people on their way, Dead those that were given
@@ -105,15 +103,6 @@ type TaskPage struct {
 type TaskItem struct {
 	api.TaskView
 	Last []ax.Instance
-}
-
-// Node is a host of the app.
-type Node struct {
-	ax.Node
-	Self    bool
-	State   string        // live, stale, suspect, dead or draining
-	Silence time.Duration // since its last sign of life
-	Tasks   int           // that it schedules
 }
 
 // Calendar is a calendar of the configuration.

@@ -16,7 +16,7 @@ func TestOverview(t *testing.T) {
 	says(t, "the day", page.section("day"), "12:00–13:00: 26 62", "342,960", "lost 0", "4 s ago", "13:00 19:00")
 	says(t, "what fails", page.section("failing"), "billing/close-day 12", "All 14")
 	says(t, "what is next", page.section("next"), "reports/region-0 in 3 s")
-	says(t, "nodes", page.section("nodes"), "node-1 live 3/16", "node-2 dead")
+	says(t, "nodes", page.section("nodes"), "node-1 live 3/8", "node-3 dead")
 	says(t, "plugins", page.section("plugins"), "random quarantined")
 	says(t, "the database", page.section("database"), "MySQL answers", "640 µs", "at most 81 ms")
 }

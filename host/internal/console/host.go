@@ -12,15 +12,27 @@ import (
 const auditOnPage = 60
 
 func (s *console) hostRoutes() {
-	get(s, "/nodes", "nodes", func(r *http.Request, _ *page) ([]Node, error) { return s.backend.Nodes(r.Context()) })
+	get(s, "/nodes", "nodes", func(r *http.Request, _ *page) (api.NodeList, error) { return s.backend.Nodes(r.Context()) })
 	get(s, "/plugins", "plugins", func(r *http.Request, _ *page) ([]api.PluginView, error) { return s.backend.Plugins(r.Context()) })
 	get(s, "/audit", "audit", s.audit)
 	s.change("/plugins/{name}/reset", RoleAdmin, s.resetPlugin)
+	s.change("/nodes/{incarnation}/drain", RoleAdmin, s.drain)
 	s.change("/reload", RoleAdmin, s.reload)
 }
 
 func (s *console) resetPlugin(r *http.Request, v Viewer) (string, error) {
 	return "/plugins?note=reset", s.backend.ResetPlugin(r.Context(), r.PathValue("name"), v.Name)
+}
+
+// drain takes a host out of scheduling, or lets it take part again.
+func (s *console) drain(r *http.Request, v Viewer) (string, error) {
+	undo := r.PostForm.Get("undo") != ""
+	note := "drained"
+	if undo {
+		note = "undrained"
+	}
+	_, err := s.backend.Drain(r.Context(), r.PathValue("incarnation"), api.DrainOptions{Undo: undo, Actor: v.Name})
+	return "/nodes?note=" + note, err
 }
 
 // reload reads the configuration again; its faults are shown.

@@ -32,7 +32,7 @@ func TestHostPages(t *testing.T) {
 	t.Parallel()
 	sample, _ := newSample(t)
 	server := serve(t, config(sample))
-	says(t, "the nodes", shown(t, server, "/nodes").id("live"), "node-1 this one live", "3/16", "zone=a", "node-2 dead", "Last sign of life 3 min ago")
+	says(t, "the nodes", shown(t, server, "/nodes").id("live"), "node-1 this one live", "3/8", "62 % of the tasks", "zone=a", "node-3 dead", "Last sign of life 13 min ago", "off by 30.0 s")
 	plugins := shown(t, server, "/plugins")
 	says(t, "the plugins", text(plugins.root), "job echo Says it again", "exited 5 times in a minute", "Restarts 5")
 	if forms := plugins.forms(); len(forms) != 1 || forms[0] != "/plugins/random/reset" {
@@ -88,6 +88,9 @@ func TestHostChanges(t *testing.T) {
 		{"/silences", url.Values{"until": {"2026-03-03T08:00"}, "reason": {strings.Repeat("x", 501)}}, 400, ""},
 		{"/silences/801/end", url.Values{}, 303, "end silence 801 by console"},
 		{"/plugins/random/reset", url.Values{}, 303, "reset random by console"},
+		{"/nodes/node-2/drain", url.Values{}, 303, "drain node-2 by console"},
+		{"/nodes/node-2/drain", url.Values{"undo": {"yes"}}, 303, "undrain node-2 by console"},
+		{"/nodes/node-3/drain", url.Values{}, 409, ""},
 		{"/reload", url.Values{}, 303, "reload by console"},
 	} {
 		before := len(changes.List())

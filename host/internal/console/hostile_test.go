@@ -165,7 +165,7 @@ func (h hostile) FindTasks(ctx context.Context, s console.TaskSearch) (console.T
 	return poison(p), err
 }
 
-func (h hostile) Nodes(ctx context.Context) ([]console.Node, error) {
+func (h hostile) Nodes(ctx context.Context) (api.NodeList, error) {
 	v, err := h.sample.Nodes(ctx)
 	return poison(v), err
 }
@@ -210,4 +210,6 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-func queryEvil() string { return strings.NewReplacer("%", "%25", "&", "%26", "#", "%23", " ", "+", `"`, "%22", "<", "%3C", ">", "%3E").Replace(evil) }
+func queryEvil() string {
+	return strings.NewReplacer("%", "%25", "&", "%26", "#", "%23", " ", "+", `"`, "%22", "<", "%3C", ">", "%3E").Replace(evil)
+}

@@ -116,8 +116,8 @@ func (s *sample) Overview(ctx context.Context) (console.Overview, error) {
 	for i := range 6 {
 		o.Next = append(o.Next, console.TaskBrief{Name: fmt.Sprintf("reports/region-%d", i), NextAt: noon.Add(time.Duration(i*i*40+3) * time.Second)})
 	}
-	var err error
-	if o.Nodes, err = s.Nodes(ctx); err == nil {
+	nodes, err := s.Nodes(ctx)
+	if o.Nodes = nodes.Nodes; err == nil {
 		o.Plugins, err = s.Plugins(ctx)
 	}
 	return o, err
@@ -135,20 +135,6 @@ func (s *sample) FindTasks(ctx context.Context, q console.TaskSearch) (console.T
 	}
 	page.Total = len(page.Tasks)
 	return page, err
-}
-
-// Nodes implements console.Backend.
-func (s *sample) Nodes(context.Context) ([]console.Node, error) {
-	noon := apitest.Noon()
-	figures := ax.NodeFigures{Labels: map[string]string{"zone": "a"}, Offers: []string{"exec", "http"}, Running: 3, Workers: 16, Queue: 64}
-	return []console.Node{
-		{Self: true, State: "live", Tasks: 5_001, Node: ax.Node{
-			Incarnation: "4bf92f3577b34da6", Name: "node-1", Address: "10.0.0.1:8090", Version: "0.1.0", PID: 4711, StartedAt: noon.Add(-50 * time.Hour), NodeFigures: figures,
-		}},
-		{State: "dead", Silence: 3 * time.Minute, Node: ax.Node{
-			Incarnation: "00f067aa0ba902b7", Name: "node-2", Address: "10.0.0.2:8090", Version: "0.1.0", PID: 990, StartedAt: noon.Add(-70 * time.Hour), NodeFigures: figures,
-		}},
-	}, nil
 }
 
 // Calendars implements console.Backend.
@@ -188,9 +174,6 @@ func (b *bare) Overview(ctx context.Context) (console.Overview, error) {
 func (*bare) FindTasks(context.Context, console.TaskSearch) (console.TaskPage, error) {
 	return console.TaskPage{}, nil
 }
-
-// Nodes implements console.Backend.
-func (*bare) Nodes(context.Context) ([]console.Node, error) { return nil, nil }
 
 // Calendars implements console.Backend.
 func (*bare) Calendars(context.Context) ([]console.Calendar, error) { return nil, nil }

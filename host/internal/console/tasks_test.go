@@ -138,6 +138,6 @@ func changing() map[string]int {
 	return map[string]int{
 		"/tasks": 1, "/tasks/warm-up": 1, "/tasks/warm-up/run": 1, "/runs/104/cancel": 1, "/runs/104/again": 1,
 		"/alerts/700/resend": 1, "/alerts/700/drop": 1, "/notifiers/ops/test": 1, "/silences": 1, "/silences/801/end": 1,
-		"/plugins/random/reset": 2, "/reload": 2,
+		"/plugins/random/reset": 2, "/reload": 2, "/nodes/node-2/drain": 2,
 	}
 }

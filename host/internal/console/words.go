@@ -15,25 +15,29 @@ import (
 // notes are what pages say after a change, by the word in their address.
 func notes() map[string]string {
 	return map[string]string{
-		"paused":   "Paused.",
-		"resumed":  "Resumed.",
-		"started":  "Started.",
-		"canceled": "Asked to stop.",
-		"resent":   "It will be sent again.",
-		"dropped":  "Thrown away.",
-		"tested":   "The test message was taken.",
-		"silenced": "Silenced.",
-		"ended":    "The silence has ended.",
-		"reset":    "The plugin is started anew.",
-		"reloaded": "The configuration was read again.",
+		"paused":    "Paused.",
+		"resumed":   "Resumed.",
+		"started":   "Started.",
+		"canceled":  "Asked to stop.",
+		"resent":    "It will be sent again.",
+		"dropped":   "Thrown away.",
+		"tested":    "The test message was taken.",
+		"silenced":  "Silenced.",
+		"ended":     "The silence has ended.",
+		"drained":   "It is leaving scheduling.",
+		"undrained": "It takes part again.",
+		"reset":     "The plugin is started anew.",
+		"reloaded":  "The configuration was read again.",
 	}
 }
 
 // durationFunctions are functions of templates that show lengths of time.
 func durationFunctions(words catalog) template.FuncMap {
 	return template.FuncMap{
-		"rough": words.rough,
-		"exact": exact,
+		"rough":   words.rough,
+		"exact":   exact,
+		"seconds": func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) },
+		"percent": func(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) },
 		"took": func(from, to time.Time) string {
 			if from.IsZero() || to.IsZero() {
 				return "–"
@@ -112,7 +116,7 @@ func grouped(n int64) string {
 func spoken() []string {
 	words := []string{
 		"on", "off", "paused", "parked", "done", "failing", // tasks
-		"live", "stale", "suspect", "dead", "draining", // nodes
+		"live", "stale", "suspect", "dead", "draining", "leaving", // nodes
 		"ready", "starting", "backoff", "quarantined", "refused", // plugins
 		"open", "sending", "sent", "merged", "given up", "dropped", // alerts
 		"ok", "down", "unused", // notifiers
