@@ -53,7 +53,7 @@ func (p pages) Overview(ctx context.Context) (console.Overview, error) {
 	o.Next = first(o.Next, func(a, b console.TaskBrief) int {
 		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.Name, b.Name))
 	})
-	nodes, err := p.Nodes(ctx)
+	nodes, err := p.ListNodes(ctx)
 	if err != nil {
 		return o, err
 	}

@@ -12,7 +12,7 @@ import (
 const auditOnPage = 60
 
 func (s *console) hostRoutes() {
-	get(s, "/nodes", "nodes", func(r *http.Request, _ *page) (api.NodeList, error) { return s.backend.Nodes(r.Context()) })
+	get(s, "/nodes", "nodes", func(r *http.Request, _ *page) (api.NodeList, error) { return s.backend.ListNodes(r.Context()) })
 	get(s, "/plugins", "plugins", func(r *http.Request, _ *page) ([]api.PluginView, error) { return s.backend.Plugins(r.Context()) })
 	get(s, "/audit", "audit", s.audit)
 	s.change("/plugins/{name}/reset", RoleAdmin, s.resetPlugin)

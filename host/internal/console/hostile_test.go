@@ -165,8 +165,8 @@ func (h hostile) FindTasks(ctx context.Context, s console.TaskSearch) (console.T
 	return poison(p), err
 }
 
-func (h hostile) Nodes(ctx context.Context) (api.NodeList, error) {
-	v, err := h.sample.Nodes(ctx)
+func (h hostile) ListNodes(ctx context.Context) (api.NodeList, error) {
+	v, err := h.sample.ListNodes(ctx)
 	return poison(v), err
 }
 

@@ -116,7 +116,7 @@ func (s *sample) Overview(ctx context.Context) (console.Overview, error) {
 	for i := range 6 {
 		o.Next = append(o.Next, console.TaskBrief{Name: fmt.Sprintf("reports/region-%d", i), NextAt: noon.Add(time.Duration(i*i*40+3) * time.Second)})
 	}
-	nodes, err := s.Nodes(ctx)
+	nodes, err := s.ListNodes(ctx)
 	if o.Nodes = nodes.Nodes; err == nil {
 		o.Plugins, err = s.Plugins(ctx)
 	}
