@@ -11,10 +11,10 @@ import (
 	"github.com/axsched/ax/pluginapi/once"
 )
 
-// onceDB is a database of a job on a real server, at its default isolation.
+// onceDB is a database of a job on a real server.
 func onceDB(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("mysql", mysqltest.DriverDSN(mysqltest.DSN(t)))
+	db, err := sql.Open("mysql", mysqltest.DriverDSN(mysqltest.DSN(t))+"?autocommit=1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestOnceInAnOldSnapshot(t *testing.T) {
 	t.Parallel()
 	db := onceDB(t)
 	var table once.Table
-	old, err := db.BeginTx(t.Context(), nil)
+	old, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
 	if err != nil {
 		t.Fatal(err)
 	}
