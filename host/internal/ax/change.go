@@ -13,8 +13,6 @@ type Change struct {
 	// Move changes one instance if it is still in the expected state; if it is
 	// not, the whole change is not applied.
 	Move *Move
-	// Failures sets a task's count of failures in a row, nil leaves it.
-	Failures *Failures
 	// Events are written with the rest. Their IDs are set by the sender.
 	Events []Event
 	// Alerts are written with the rest, for people to be told of. Their IDs are
@@ -43,12 +41,6 @@ type Move struct {
 	From  Status
 	Fence int64
 	New   Instance
-}
-
-// Failures is the new value of TaskState.Failures of a task.
-type Failures struct {
-	Task  TaskID
-	Count int
 }
 
 // InstanceFilter selects instances for lists, newest first.

@@ -10,10 +10,9 @@ import (
 
 // Result is the end of an attempt, as it was to be written.
 type Result struct {
-	Move     ax.Move
-	Events   []ax.Event
-	Alerts   []ax.AlertEvent `json:",omitempty"`
-	Failures *ax.Failures    `json:",omitempty"`
+	Move   ax.Move
+	Events []ax.Event
+	Alerts []ax.AlertEvent `json:",omitempty"`
 	// Outcome and WillRetry are what is told of the end once it is written.
 	Outcome   ax.Outcome
 	WillRetry bool
@@ -21,7 +20,7 @@ type Result struct {
 
 // change returns what is submitted to the database.
 func (r Result) change() ax.Change {
-	return ax.Change{Move: &r.Move, Events: r.Events, Alerts: r.Alerts, Failures: r.Failures}
+	return ax.Change{Move: &r.Move, Events: r.Events, Alerts: r.Alerts}
 }
 
 // encode makes the text that is kept in the file. A newer program must be able

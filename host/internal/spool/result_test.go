@@ -21,9 +21,9 @@ func TestOldSpoolIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintln(r.Move.From, r.Move.Fence, r.Move.New.ID, r.Move.New.ScheduledAt.UnixMicro(), string(r.Move.New.Params), r.Move.New.RetryAt.UnixMicro(),
-		r.Events[0].ID, r.Events[0].Stage, r.Failures.Count, r.Outcome.Status, r.Outcome.Error, r.WillRetry)
+		r.Events[0].ID, r.Events[0].Stage, r.Outcome.Status, r.Outcome.Error, r.WillRetry)
 	const want = `RUNNING 3 1152921504606846983 1906545600123456 {"day":"2030-06-01"} 1906545660123456 ` +
-		`99 outcome 2 FAILED exit status 3 true` + "\n"
+		`99 outcome FAILED exit status 3 true` + "\n"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -76,7 +76,6 @@ func result(id int) Result {
 	return Result{
 		Move:      ax.Move{From: ax.StatusRunning, Fence: 3, New: inst},
 		Events:    []ax.Event{{ID: int64(1000 + id), InstanceID: inst.ID, TaskID: 5, Stage: ax.StageOutcome, Text: "SUCCESS"}},
-		Failures:  &ax.Failures{Task: 5},
 		Outcome:   ax.Outcome{Status: ax.StatusSuccess, Message: "done"},
 		WillRetry: true,
 	}

@@ -17,6 +17,10 @@ func (s *Store) MigrateFrom(ctx context.Context, files fs.FS) (MigrateReport, er
 
 func (s *Store) Migrations() (fs.FS, error) { return s.dialect.migrations() }
 
+func (s *Store) WriteTx(ctx context.Context, f func(*sql.Tx) error) error {
+	return s.writeTx(ctx, "test", f)
+}
+
 var (
 	CutJSON    = cutJSON
 	Statements = statements

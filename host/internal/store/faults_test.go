@@ -236,3 +236,22 @@ func checkIntegrity(t *testing.T, s *store.Store) {
 		t.Errorf("integrity check: %s, %v", result, err)
 	}
 }
+
+// TestEndBeforeCommit: a context that ends after the last statement is told as
+// that, not as a transaction that somebody else has undone.
+func TestEndBeforeCommit(t *testing.T) {
+	t.Parallel()
+	s := storetest.OpenWith(t, store.Options{DSN: "sqlite:" + dbPath(t)})
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.WriteTx(ctx, func(tx *sql.Tx) error {
+		cancel()
+		for { // package sql undoes it in a goroutine
+			if _, err := tx.Exec("SELECT 1"); errors.Is(err, sql.ErrTxDone) {
+				return nil
+			}
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that the context was canceled", err)
+	}
+}

@@ -89,7 +89,7 @@ func (s *Store) migrateInTransactions(ctx context.Context, known []migration) (M
 			return err
 		})
 		if err != nil {
-			return report, err
+			return report, because(ctx, err)
 		}
 		if report.From < 0 {
 			report.From = have

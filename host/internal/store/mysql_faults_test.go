@@ -106,7 +106,7 @@ func TestMySQLDeadlocks(t *testing.T) {
 				}
 				for n := range rows {
 					wg.Add(1)
-					s.Submit(ax.Change{Failures: &ax.Failures{Task: rows[n].ID, Count: round}, Done: func(applied bool, err error) {
+					s.Submit(ax.Change{Plan: &ax.Plan{Task: rows[n].ID, From: at, To: at, Prev: at}, Done: func(applied bool, err error) {
 						defer wg.Done()
 						if err != nil || !applied {
 							t.Errorf("host %d: %v, %v", h, applied, err)

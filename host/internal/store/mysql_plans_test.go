@@ -205,7 +205,7 @@ func (p *planned) write() {
 		m.New.Status = ax.StatusRunning
 		t := p.tasks[n]
 		all = append(all, ax.Change{
-			Plan: &ax.Plan{Task: t.ID, From: t.NextAt, To: t.NextAt.Add(time.Hour)}, Move: m, Failures: &ax.Failures{Task: t.ID, Count: 1}, Done: done,
+			Plan: &ax.Plan{Task: t.ID, From: t.NextAt, To: t.NextAt.Add(time.Hour)}, Move: m, Done: done,
 		})
 	}
 	for _, changes := range [][]ax.Change{all, all[:1], all[:7]} { // the latter are refused, and tried one by one

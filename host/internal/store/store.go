@@ -170,7 +170,7 @@ func (s *Store) writeTx(ctx context.Context, what string, f func(*sql.Tx) error)
 	if s.dialect.stale(err) {
 		s.reconnect()
 	}
-	return s.wrap(what, err)
+	return s.wrap(what, because(ctx, err))
 }
 
 func (s *Store) tryTx(ctx context.Context, f func(*sql.Tx) error) error {
@@ -180,12 +180,19 @@ func (s *Store) tryTx(ctx context.Context, f func(*sql.Tx) error) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // after a Commit it says only that
 	if err := f(tx); err != nil {
-		if ctx.Err() != nil { // err may tell of a statement that was closed upon that
-			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		}
 		return err
 	}
 	return tx.Commit()
+}
+
+// because puts the end of ctx before an error that it may have led to: that of a
+// statement that was closed, a transaction that was undone before its COMMIT, or
+// another one's that could not be waited for.
+func because(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
 
 // reconnect closes the idle connections for writing, so that the next ones are

@@ -59,14 +59,13 @@ func answer(c ax.Change, applied bool, err error) {
 // item is a change on its way through the writer. The arguments of its
 // statements are made by the sender, to leave the writer's goroutine less to do.
 type item struct {
-	change   ax.Change
-	at       time.Time // of Submit
-	plan     []any     // nil: no such statement
-	move     []any
-	failures []any
-	inserts  [][]any // in the order of instanceColumns
-	events   [][]any // in the order of eventColumns
-	alerts   [][]any // in the order of alertEventColumns
+	change  ax.Change
+	at      time.Time // of Submit
+	plan    []any     // nil: no such statement
+	move    []any
+	inserts [][]any // in the order of instanceColumns
+	events  [][]any // in the order of eventColumns
+	alerts  [][]any // in the order of alertEventColumns
 
 	// The verdict. Unless it is final the next transaction forms it anew.
 	applied bool
@@ -85,9 +84,6 @@ func encodeChange(c ax.Change) *item {
 	}
 	if c.Move != nil {
 		it.move = moveArgs(c.Move)
-	}
-	if c.Failures != nil {
-		it.failures = []any{c.Failures.Count, int64(c.Failures.Task)}
 	}
 	for i := range c.Insert {
 		it.inserts = append(it.inserts, instanceArgs(&c.Insert[i]))

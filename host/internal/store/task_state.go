@@ -109,9 +109,6 @@ type parkDetail struct {
 	Reason string `json:"reason"`
 }
 
-// setFailures is the statement of ax.Change.Failures.
-const setFailures = "UPDATE ax_task SET failures = ? WHERE id = ? AND deleted_at IS NULL"
-
 // SavePlan writes the due times of a task (NextAt to AnchorAt; the rest of
 // state is not looked at) if its next due time still is from. It returns false
 // if it is not, or the task is gone.

@@ -101,7 +101,8 @@ func (b *batchTx) conditionsHold(ctx context.Context, it *item) (bool, error) {
 			return false, err
 		}
 	}
-	return true, b.gather(ctx, it)
+	b.gather(it)
+	return true, nil
 }
 
 // bothConditions undoes the first change if the second condition fails.
@@ -126,17 +127,7 @@ func (b *batchTx) bothConditions(ctx context.Context, it *item) (bool, error) {
 }
 
 // gather takes the unconditional part of an item.
-func (b *batchTx) gather(ctx context.Context, it *item) error {
-	if it.failures != nil {
-		if _, err := b.exec(ctx, stmtFailures, it.failures); err != nil {
-			return err
-		}
-	}
-	b.gatherRows(it)
-	return nil
-}
-
-func (b *batchTx) gatherRows(it *item) {
+func (b *batchTx) gather(it *item) {
 	for _, args := range it.inserts {
 		if b.waiting == nil {
 			b.waiting = map[int64]bool{}

@@ -17,23 +17,21 @@ var errRefused = errors.New("a condition does not hold")
 // writer tries the same changes again one by one, which is rare: hosts seldom
 // want the same row.
 type sets struct {
-	plans, moves, failures [][]any
+	plans, moves [][]any
 	// Which of the rows gathered is whose.
-	planOf, failuresOf, moveOf map[int64]int
+	planOf, moveOf map[int64]int
 }
 
-// Places of the keys in planArgs, the arguments of setFailures, and moveArgs.
+// Places of the keys in planArgs and moveArgs.
 const (
-	planKey     = 5
-	failuresKey = 1
-	moveKey     = 17
+	planKey = 5
+	moveKey = 17
 )
 
 func (s *sets) forget() {
-	s.plans, s.moves, s.failures = s.plans[:0], s.moves[:0], s.failures[:0]
+	s.plans, s.moves = s.plans[:0], s.moves[:0]
 	clear(s.planOf)
 	clear(s.moveOf)
-	clear(s.failuresOf)
 }
 
 // put adds a row under its key, or puts it in the place of the one that has it.
@@ -72,10 +70,7 @@ func (b *batchTx) gatherAll(ctx context.Context, it *item) error {
 	if it.move != nil {
 		put(&b.moves, &b.moveOf, it.move[moveKey].(int64), it.move)
 	}
-	if it.failures != nil { // the last one counts
-		put(&b.failures, &b.failuresOf, it.failures[failuresKey].(int64), it.failures)
-	}
-	b.gatherRows(it)
+	b.gather(it)
 	it.applied = true
 	return nil
 }
@@ -87,18 +82,16 @@ func (b *batchTx) flushSets(ctx context.Context) error {
 		first writerStmt
 		rows  [][]any
 		key   int
-		all   bool // each row must match
 	}{
-		{stmtPlans, b.plans, planKey, true},
-		{stmtMoves, b.moves, moveKey, true},
-		{stmtFailuresSet, b.failures, failuresKey, false},
+		{stmtPlans, b.plans, planKey},
+		{stmtMoves, b.moves, moveKey},
 	} {
 		slices.SortFunc(set.rows, func(x, y []any) int { return cmp.Compare(x[set.key].(int64), y[set.key].(int64)) })
 		n, err := b.inPieces(ctx, set.first, set.rows)
 		if err != nil {
 			return err
 		}
-		if set.all && n != int64(len(set.rows)) {
+		if n != int64(len(set.rows)) {
 			return errRefused
 		}
 	}
@@ -125,18 +118,13 @@ func (s setStatement) text(n int) string {
 	return "UPDATE (SELECT " + strings.Join(first, ", ") + strings.Repeat(next, n-1) + ") AS v STRAIGHT_JOIN " + s.table + " AS t ON " + s.match + " SET " + s.set
 }
 
-// The columns are in the order of planArgs, the arguments of setFailures, and
-// moveArgs.
+// The columns are in the order of planArgs and moveArgs.
 var (
 	planSet = setStatement{
 		table: "ax_task", columns: "next_at, prev_at, replaced, planned, plan_done, id, was",
 		match: "t.id = v.id AND COALESCE(t.next_at, -1) = v.was AND t.deleted_at IS NULL",
 		set: `t.next_at = v.next_at, t.prev_at = v.prev_at,
   t.planned = CASE WHEN v.replaced THEN v.planned ELSE t.planned END, t.plan_done = v.plan_done`,
-	}
-	failuresSet = setStatement{
-		table: "ax_task", columns: "failures, id",
-		match: "t.id = v.id AND t.deleted_at IS NULL", set: "t.failures = v.failures",
 	}
 	moveSet = setStatement{
 		table: "ax_instance", columns: movedColumns + ", id, scheduled_at, was, was_fence",

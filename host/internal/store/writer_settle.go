@@ -46,7 +46,7 @@ func witnessOf(batch []*item) (w witness, changed bool) {
 		case len(it.inserts) > 0:
 			w = witness{instanceWitness, it.inserts[0][0].(int64)}
 		}
-		changed = changed || it.plan != nil || it.move != nil || it.failures != nil || len(it.inserts)+len(it.alerts) > 0
+		changed = changed || it.plan != nil || it.move != nil || len(it.inserts)+len(it.alerts) > 0
 	}
 	return w, changed
 }

@@ -20,14 +20,12 @@ type writerStmt int
 const (
 	stmtPlan writerStmt = iota
 	stmtMove
-	stmtFailures
 	stmtInstances
-	stmtEvents      = stmtInstances + writerStmt(len(rowCounts))
-	stmtAlerts      = stmtEvents + writerStmt(len(rowCounts))
-	stmtPlans       = stmtAlerts + writerStmt(len(rowCounts))
-	stmtMoves       = stmtPlans + writerStmt(len(rowCounts))
-	stmtFailuresSet = stmtMoves + writerStmt(len(rowCounts))
-	stmtCount       = stmtFailuresSet + writerStmt(len(rowCounts))
+	stmtEvents = stmtInstances + writerStmt(len(rowCounts))
+	stmtAlerts = stmtEvents + writerStmt(len(rowCounts))
+	stmtPlans  = stmtAlerts + writerStmt(len(rowCounts))
+	stmtMoves  = stmtPlans + writerStmt(len(rowCounts))
+	stmtCount  = stmtMoves + writerStmt(len(rowCounts))
 )
 
 // writerStmts keeps the statements of the writer, prepared once where that pays.
@@ -76,8 +74,8 @@ func (p *writerStmts) close() {
 }
 
 func writerTexts() [stmtCount]string {
-	texts := [stmtCount]string{stmtPlan: updatePlan, stmtMove: updateInstance, stmtFailures: setFailures}
-	for _, first := range []writerStmt{stmtInstances, stmtEvents, stmtAlerts, stmtPlans, stmtMoves, stmtFailuresSet} {
+	texts := [stmtCount]string{stmtPlan: updatePlan, stmtMove: updateInstance}
+	for _, first := range []writerStmt{stmtInstances, stmtEvents, stmtAlerts, stmtPlans, stmtMoves} {
 		for i, rows := range rowCounts {
 			texts[int(first)+i] = rowsText(first, rows)
 		}
@@ -96,10 +94,8 @@ func rowsText(first writerStmt, rows int) string {
 		return insertRows("ax_alert_event", alertEventColumns, rows)
 	case stmtPlans:
 		return planSet.text(rows)
-	case stmtMoves:
-		return moveSet.text(rows)
 	default:
-		return failuresSet.text(rows)
+		return moveSet.text(rows)
 	}
 }
 

@@ -103,13 +103,11 @@ func conditionNothing(b *bed) {
 	b.apply(Task(app, "t", noon))
 	i := b.newInstance("t", 0)
 	b.refused(ax.Change{
-		Plan:     &ax.Plan{Task: i.TaskID, From: noon.Add(time.Second), To: noon.Add(time.Minute)},
-		Failures: &ax.Failures{Task: i.TaskID, Count: 9},
-		Insert:   []ax.Instance{i},
-		Events:   []ax.Event{b.newEvent(i, "no")},
+		Plan:   &ax.Plan{Task: i.TaskID, From: noon.Add(time.Second), To: noon.Add(time.Minute)},
+		Insert: []ax.Instance{i},
+		Events: []ax.Event{b.newEvent(i, "no")},
 	})
 	_, err := b.s.Instance(b.Context(), i.ID)
 	b.wantErr(err, store.ErrNotFound)
 	equal(b, "events", len(b.eventTexts(i.ID)), 0)
-	equal(b, "failures", b.task("t").Failures, 0)
 }

@@ -11,7 +11,6 @@ import (
 var stateTests = []test{
 	{"pause and resume", statePause},
 	{"park", statePark},
-	{"count failures", stateFailures},
 	{"plan by compare-and-set", statePlan},
 	{"plan from and to never", statePlanNever},
 }
@@ -64,13 +63,6 @@ func statePark(b *bed) {
 	}
 	park.Task = 42
 	b.wantErr(b.s.SetParked(b.Context(), park), store.ErrNotFound)
-}
-
-func stateFailures(b *bed) {
-	b.apply(Task(app, "t", noon))
-	id := ax.NewTaskID(app, "t")
-	b.applied(ax.Change{Failures: &ax.Failures{Task: id, Count: 5}})
-	equal(b, "failures", b.task("t").Failures, 5)
 }
 
 func statePlan(b *bed) {
