@@ -75,12 +75,16 @@ func story(t *testing.T, lang string) []pluginapi.Message {
 	return msgs
 }
 
-// notify sends messages by a built plugin.
+// notify sends messages about a task by a built plugin, and keeps its receipts as
+// a host does.
 func notify(t *testing.T, plugin string, settings map[string]any, msgs ...pluginapi.Message) {
 	t.Helper()
 	n := plugintest.Start(t, filepath.Join(bin(t), "plugins", "ax-plugin-"+plugin)).Notifier(plugin, settings)
+	var receipt string
 	for _, msg := range msgs {
-		if err := n.Notify(t.Context(), msg); err != nil {
+		msg.Receipt = receipt
+		var err error
+		if receipt, err = n.NotifyReceipt(t.Context(), msg); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,7 +27,6 @@ type notifier struct {
 	server   server
 	scrubber webcall.Scrubber
 	log      *slog.Logger
-	partial  partial
 }
 
 func newNotifier(cfg settings, env pluginapi.Env, now func() time.Time) (*notifier, error) {
@@ -82,7 +81,7 @@ func (n *notifier) NotifyReceipt(ctx context.Context, msg pluginapi.Message) (st
 	to, known := kept(msg.Receipt, msg.ID, a.everybody())
 	switch {
 	case !known:
-		to = n.partial.rest(msg.ID, a.everybody())
+		to = a.everybody()
 	case len(to) == 0: // whoever waited is not to get it any more
 		return "", nil
 	}
@@ -94,7 +93,6 @@ func (n *notifier) NotifyReceipt(ctx context.Context, msg pluginapi.Message) (st
 		return "", n.failure(ctx, dialogue, refused, err)
 	}
 	waiting, err := n.waiting(msg.ID, refused)
-	n.partial.keep(msg.ID, waiting)
 	if err != nil {
 		err = n.named(fmt.Errorf("delivered to %d of %d recipients: %w", len(e.to)-len(refused), len(e.to), err))
 	}

@@ -16,6 +16,17 @@ func refuse(code int, text string) error {
 	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: text}
 }
 
+// keep sends a message as hosts do, which keep receipts.
+func keep(t *testing.T, n pluginapi.Notifier, receipt *string, msg pluginapi.Message) error {
+	t.Helper()
+	msg.Receipt = *receipt
+	got, err := n.(pluginapi.ReceiptNotifier).NotifyReceipt(t.Context(), msg)
+	if got != "" || err == nil {
+		*receipt = got
+	}
+	return err
+}
+
 // Some recipients are refused: the others get the mail at once and only once,
 // whoever is refused for now gets it later, and the log names the rest.
 func TestSomeRecipientsAreRefused(t *testing.T) {
@@ -33,8 +44,9 @@ func TestSomeRecipientsAreRefused(t *testing.T) {
 	}}
 	box.start(t, modeNone, authority{})
 	n, log := newTestNotifier(t, map[string]any{"port": box.port, "to": []string{"ops@example.com", "gone@example.com", "grey@example.com"}})
+	receipt := ""
 	for range 2 {
-		err := n.Notify(t.Context(), message())
+		err := keep(t, n, &receipt, message())
 		if err == nil || pluginapi.IsPermanent(err) || !strings.Contains(err.Error(), "grey@example.com is refused: 450 4.1.1 come again") {
 			t.Errorf("error %v", err)
 		}
@@ -43,7 +55,7 @@ func TestSomeRecipientsAreRefused(t *testing.T) {
 		}
 	}
 	grey.Store(false)
-	if err := n.Notify(t.Context(), message()); err != nil {
+	if err := keep(t, n, &receipt, message()); err != nil {
 		t.Error(err)
 	}
 	var to [][]string
@@ -58,7 +70,7 @@ func TestSomeRecipientsAreRefused(t *testing.T) {
 	}
 	next := message()
 	next.ID = "43"
-	if err := n.Notify(t.Context(), next); err != nil {
+	if err := keep(t, n, &receipt, next); err != nil {
 		t.Error(err)
 	}
 	if mails := box.all(); !reflect.DeepEqual(mails[len(mails)-1].to, []string{"ops@example.com", "grey@example.com"}) {
@@ -81,13 +93,9 @@ func TestReceipts(t *testing.T) {
 	box.start(t, modeNone, authority{})
 	kept := ""
 	send := func(msg pluginapi.Message, to ...string) error {
-		n, _ := newTestNotifier(t, map[string]any{"port": box.port, "to": to})
-		msg.Receipt = kept
-		receipt, err := n.(pluginapi.ReceiptNotifier).NotifyReceipt(t.Context(), msg)
-		if receipt != "" || err == nil {
-			kept = receipt
-		}
-		return err
+		t.Helper()
+		n, _ := newTestNotifier(t, map[string]any{"port": box.port, "to": to}) // the process was started anew
+		return keep(t, n, &kept, msg)
 	}
 	for range 2 { // the second time nobody gets it: that leaves the receipt
 		if err := send(message(), "ops@example.com", "grey@example.com", "grey2@example.com"); err == nil {
@@ -130,26 +138,6 @@ func TestEverybodyIsRefused(t *testing.T) {
 		if err == nil || pluginapi.IsPermanent(err) != permanent || !strings.Contains(err.Error(), "a@example.com is refused: 550") || !strings.Contains(err.Error(), "b@example.com is refused: "+strconv.Itoa(last)) {
 			t.Errorf("%d: error %v", last, err)
 		}
-	}
-}
-
-func TestPartialIsBounded(t *testing.T) {
-	t.Parallel()
-	var p partial
-	all := []string{"a", "b"}
-	for id := range 3 * maxPartial {
-		p.keep(strconv.Itoa(id), all[:1])
-	}
-	if len(p.waiting) != maxPartial || len(p.order) != maxPartial {
-		t.Errorf("%d messages, %d in order", len(p.waiting), len(p.order))
-	}
-	newest := strconv.Itoa(3*maxPartial - 1)
-	if len(p.rest("0", all)) != 2 || len(p.rest(newest, all)) != 1 {
-		t.Error("the newest messages are to be kept")
-	}
-	p.keep(newest, nil)
-	if len(p.rest(newest, all)) != 2 || len(p.order) != maxPartial-1 {
-		t.Error("a message that all have is kept")
 	}
 }
 

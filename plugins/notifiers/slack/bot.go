@@ -29,11 +29,9 @@ func (b *bot) Notify(ctx context.Context, msg pluginapi.Message) error {
 // task opens a thread, those that follow are replies to it; recovery ends the
 // thread. The receipt is the open thread.
 func (b *bot) NotifyReceipt(ctx context.Context, msg pluginapi.Message) (string, error) {
-	key := threadKey{b.cfg.Token, b.cfg.Channel, msg.App, msg.Task}
-	open, reply := b.find(key, msg.Receipt)
+	open, reply := b.find(msg.Receipt)
 	sent, err := b.post(ctx, msg, open.ts)
 	if reply && isGoneThread(err) {
-		b.threads.forget(key)
 		reply = false
 		sent, err = b.post(ctx, msg, "")
 	}
@@ -42,7 +40,6 @@ func (b *bot) NotifyReceipt(ctx context.Context, msg pluginapi.Message) (string,
 	}
 	switch {
 	case notice.Recovered(msg):
-		b.threads.forget(key) // also one that was too old
 		if reply {
 			b.solve(ctx, open, msg)
 		}
@@ -53,21 +50,16 @@ func (b *bot) NotifyReceipt(ctx context.Context, msg pluginapi.Message) (string,
 		return msg.Receipt, nil
 	}
 	sent.opened, sent.first = b.now(), notice.Of(msg, b.cfg.Lang)
-	b.threads.add(key, sent)
 	return b.receiptOf(sent), nil
 }
 
-// find returns the open thread of a task. What the host kept is newer than what
-// this process remembers, since messages may have come from other hosts.
-func (b *bot) find(key threadKey, kept string) (thread, bool) {
-	after := b.now().Add(-b.cfg.Thread.Std())
-	if open, ok := b.threadOf(kept); ok {
-		if !open.opened.After(after) {
-			return thread{}, false
-		}
-		return open, true
+// find returns the open thread of a task by what the host kept.
+func (b *bot) find(kept string) (thread, bool) {
+	open, ok := b.threadOf(kept)
+	if !ok || !open.opened.After(b.now().Add(-b.cfg.Thread.Std())) {
+		return thread{}, false
 	}
-	return b.threads.find(key, after)
+	return open, true
 }
 
 // post sends a message, as a reply unless ts is empty, and returns where it is.

@@ -19,14 +19,10 @@ func story(t *testing.T, settings map[string]any, tell func(send func(pluginapi.
 	var lines []string
 	synctest.Test(t, func(t *testing.T) {
 		s := &workspace{t: t}
-		n, log := newBot(t, component(s, time.Now), settings)
-		tell(func(msg pluginapi.Message) {
-			if err := n.Notify(t.Context(), msg); err != nil {
-				t.Error(err)
-			}
-		})
-		if log.String() != "" {
-			t.Errorf("log %s", log.String())
+		h := newKeepingHost(s, settings)
+		tell(func(msg pluginapi.Message) { h.mustSend(t, msg) })
+		if h.log != "" {
+			t.Errorf("log %s", h.log)
 		}
 		numbers := map[string]string{"": "-"} // messages by ts
 		for i, c := range s.all() {
@@ -110,12 +106,9 @@ func TestSolvedMessage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &workspace{t: t}
-		n, _ := newBot(t, component(s, time.Now), map[string]any{"broadcast": true})
-		for _, msg := range []pluginapi.Message{message(), recovery()} {
-			if err := n.Notify(t.Context(), msg); err != nil {
-				t.Fatal(err)
-			}
-		}
+		h := newKeepingHost(s, map[string]any{"broadcast": true})
+		h.mustSend(t, message())
+		h.mustSend(t, recovery())
 		calls := s.all()
 		first, reply, update := calls[0].post, calls[1].post, calls[2].post
 		if first.broadcast != "" || reply.broadcast != "true" {
@@ -135,11 +128,9 @@ func TestDeletedThread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &workspace{t: t}
-		n, log := newBot(t, component(s, time.Now), nil)
+		h := newKeepingHost(s, nil)
 		for range 2 {
-			if err := n.Notify(t.Context(), message()); err != nil {
-				t.Fatal(err)
-			}
+			h.mustSend(t, message())
 			clear(s.known)
 		}
 		if calls := s.all(); len(calls) != 3 || calls[1].post.threadTS == "" || calls[2].post.threadTS != "" {
@@ -154,14 +145,10 @@ func TestDeletedThread(t *testing.T) {
 			return method == "chat.update"
 		}
 		s.known[s.calls[1].post.threadTS] = true
-		if err := n.Notify(t.Context(), failed("other")); err != nil {
-			t.Fatal(err)
-		}
-		if err := n.Notify(t.Context(), fixed("other")); err != nil {
-			t.Error(err)
-		}
-		if !strings.Contains(log.String(), "cannot mark a message as solved") || !strings.Contains(log.String(), "message_not_found") {
-			t.Errorf("log %s", log.String())
+		h.mustSend(t, failed("other"))
+		h.mustSend(t, fixed("other"))
+		if !strings.Contains(h.log, "cannot mark a message as solved") || !strings.Contains(h.log, "message_not_found") {
+			t.Errorf("log %s", h.log)
 		}
 	})
 }
@@ -171,34 +158,13 @@ func TestThreadsOutliveSettings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &workspace{t: t}
-		c := component(s, time.Now)
-		for _, lang := range []string{"en", "zh"} {
-			n, _ := newBot(t, c, map[string]any{"lang": lang})
-			if err := n.Notify(t.Context(), message()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		elsewhere, _ := newBot(t, c, map[string]any{"channel": "#dev"})
-		if err := elsewhere.Notify(t.Context(), message()); err != nil {
-			t.Fatal(err)
+		h := newKeepingHost(s, nil)
+		for _, settings := range []map[string]any{{"lang": "en"}, {"lang": "zh"}, {"channel": "#dev"}} {
+			h.settings = settings
+			h.mustSend(t, message())
 		}
 		if calls := s.all(); calls[1].post.threadTS == "" || calls[2].post.threadTS != "" {
 			t.Errorf("calls %+v", calls)
 		}
 	})
-}
-
-func TestThreadsAreBounded(t *testing.T) {
-	t.Parallel()
-	var all threads
-	for i := range 3 * maxThreads {
-		all.add(threadKey{task: strconv.Itoa(i)}, thread{opened: at()})
-		all.add(threadKey{task: strconv.Itoa(i)}, thread{opened: at()})
-	}
-	if len(all.open) != maxThreads || len(all.order) != maxThreads {
-		t.Errorf("%d threads, %d in order", len(all.open), len(all.order))
-	}
-	if _, ok := all.find(threadKey{task: strconv.Itoa(3*maxThreads - 1)}, at().Add(-time.Second)); !ok {
-		t.Error("the newest thread is gone")
-	}
 }

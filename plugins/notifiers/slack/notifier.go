@@ -25,10 +25,9 @@ const (
 
 // sender is what all receivers of the plugin share.
 type sender struct {
-	client  *http.Client
-	now     func() time.Time
-	paces   *notice.Paces // by webhook, or by bot and channel
-	threads threads
+	client *http.Client
+	now    func() time.Time
+	paces  *notice.Paces // by webhook, or by bot and channel
 }
 
 // notifier sends messages to one channel.

@@ -109,8 +109,11 @@ func TestBuiltPlugin(t *testing.T) {
 
 	host := plugintest.Start(t, binary)
 	n := host.Notifier("slack", map[string]any{"token": testToken, "channel": "C1", "api_url": api})
+	var receipt string
 	for _, msg := range []pluginapi.Message{message(), recovery()} {
-		if err := n.Notify(t.Context(), msg); err != nil {
+		msg.Receipt = receipt
+		var err error
+		if receipt, err = n.NotifyReceipt(t.Context(), msg); err != nil {
 			t.Fatal(err)
 		}
 	}

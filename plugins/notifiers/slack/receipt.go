@@ -8,6 +8,14 @@ import (
 	"github.com/axsched/ax/plugins/internal/notice"
 )
 
+// thread is the first message about a task that has not recovered since.
+type thread struct {
+	channel string // id
+	ts      string // how Slack names the message
+	opened  time.Time
+	first   notice.Notice
+}
+
 // receipt is an open thread as the host keeps it, so that it outlives the
 // process and is known on all hosts.
 type receipt struct {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,13 +15,19 @@ type keepingHost struct {
 	workspace *workspace
 	settings  map[string]any
 	receipts  map[string]string // by task
+	log       string
+}
+
+func newKeepingHost(s *workspace, settings map[string]any) *keepingHost {
+	return &keepingHost{workspace: s, settings: settings, receipts: map[string]string{}}
 }
 
 func (h *keepingHost) send(t *testing.T, msg pluginapi.Message) error {
 	t.Helper()
-	n, _ := newBot(t, component(h.workspace, time.Now), h.settings)
+	n, log := newBot(t, component(h.workspace, time.Now), h.settings)
 	msg.Receipt = h.receipts[msg.Task]
 	receipt, err := n.(pluginapi.ReceiptNotifier).NotifyReceipt(t.Context(), msg)
+	h.log += log.String()
 	if len(receipt) > pluginapi.MaxReceipt || strings.Contains(receipt, "s3cret") {
 		t.Errorf("receipt %s", receipt)
 	}
@@ -32,18 +37,23 @@ func (h *keepingHost) send(t *testing.T, msg pluginapi.Message) error {
 	return err
 }
 
+func (h *keepingHost) mustSend(t *testing.T, msg pluginapi.Message) {
+	t.Helper()
+	if err := h.send(t, msg); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // By receipts threads outlive the process, and so does what the first message
 // said.
 func TestThreadsOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &workspace{t: t}
-		h := &keepingHost{s, nil, map[string]string{}}
+		h := newKeepingHost(s, nil)
 		send := func(msg pluginapi.Message) {
 			t.Helper()
-			if err := h.send(t, msg); err != nil {
-				t.Fatal(err)
-			}
+			h.mustSend(t, msg)
 		}
 		send(message())
 		send(failed("other"))
@@ -70,35 +80,6 @@ func TestThreadsOutliveTheProcess(t *testing.T) {
 	})
 }
 
-// What the host kept wins over what this process remembers: in between, other
-// hosts may have told of a recovery and of a new failure.
-func TestReceiptsAreNewerThanMemory(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := &workspace{t: t}
-		here, _ := newBot(t, component(s, time.Now), nil)
-		if err := here.Notify(t.Context(), message()); err != nil {
-			t.Fatal(err)
-		}
-		h := &keepingHost{s, nil, map[string]string{}}
-		if err := h.send(t, message()); err != nil { // by another host, which knew nothing of the first
-			t.Fatal(err)
-		}
-		msg := message()
-		msg.Receipt = h.receipts["sync"]
-		if err := here.Notify(t.Context(), msg); err != nil {
-			t.Fatal(err)
-		}
-		var kept receipt
-		if err := json.Unmarshal([]byte(msg.Receipt), &kept); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.all()[2].post.threadTS; got != kept.TS {
-			t.Errorf("the reply is under %q, want %q", got, kept.TS)
-		}
-	})
-}
-
 // A receipt that is of no use makes a new thread, and a failure leaves it.
 func TestUselessReceipts(t *testing.T) {
 	t.Parallel()
@@ -110,10 +91,9 @@ func TestUselessReceipts(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := &workspace{t: t}
-				h := &keepingHost{s, nil, map[string]string{"sync": kept}}
-				if err := h.send(t, message()); err != nil {
-					t.Fatal(err)
-				}
+				h := newKeepingHost(s, nil)
+				h.receipts["sync"] = kept
+				h.mustSend(t, message())
 				calls := s.all()
 				if last := calls[len(calls)-1]; last.post.threadTS != "" || !strings.Contains(h.receipts["sync"], `"C0123456789"`) {
 					t.Errorf("calls %+v, receipt %s", calls, h.receipts["sync"])
@@ -121,7 +101,8 @@ func TestUselessReceipts(t *testing.T) {
 			})
 		})
 	}
-	h := &keepingHost{answer(t, 503, "", ""), nil, map[string]string{"sync": "kept"}}
+	h := newKeepingHost(answer(t, 503, "", ""), nil)
+	h.receipts["sync"] = "kept"
 	if err := h.send(t, message()); err == nil || h.receipts["sync"] != "kept" {
 		t.Errorf("error %v, receipts %v", err, h.receipts)
 	}
@@ -134,10 +115,8 @@ func TestLongReceipts(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			msg := message()
 			msg.Title, msg.Text, msg.LastError = text, text, text+"!"
-			h := &keepingHost{&workspace{t: t}, nil, map[string]string{}}
-			if err := h.send(t, msg); err != nil {
-				t.Fatal(err)
-			}
+			h := newKeepingHost(&workspace{t: t}, nil)
+			h.mustSend(t, msg)
 			if size := len(h.receipts["sync"]); size < 500 {
 				t.Errorf("receipt of %d bytes", size)
 			}

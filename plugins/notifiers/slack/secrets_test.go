@@ -91,13 +91,10 @@ func TestSecretsAreNotLogged(t *testing.T) {
 		}
 		return method == "chat.update"
 	}
-	n, log := newBot(t, component(s, time.Now), nil)
-	for _, msg := range []pluginapi.Message{message(), recovery()} {
-		if err := n.Notify(t.Context(), msg); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if text := log.String(); !strings.Contains(text, "fatal_error [hidden]") || strings.Contains(text, "s3cret") {
+	h := newKeepingHost(s, nil)
+	h.mustSend(t, message())
+	h.mustSend(t, recovery())
+	if text := h.log; !strings.Contains(text, "fatal_error [hidden]") || strings.Contains(text, "s3cret") {
 		t.Errorf("log %s", text)
 	}
 }
