@@ -68,12 +68,17 @@ func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView,
 	if err != nil {
 		return nil, err
 	}
+	failing, err := b.failing(ctx)
+	if err != nil {
+		return nil, err
+	}
 	now := time.Now()
 	showing := newShowing(b.h.catalog(), b.h.redactor)
 	shown := make([]api.TaskView, len(views))
 	for i, v := range views {
 		row := v.Row
 		row.Schedule = showing.schedule(row.Schedule)
+		row.Failures = failing[row.ID]
 		shown[i] = api.NewTaskView(row, now)
 		if shown[i].State == api.TaskPaused && shown[i].NextAt.IsZero() {
 			shown[i].NextAt = b.nextAfterPause(ctx, v.Row)
@@ -84,6 +89,20 @@ func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView,
 		}
 	}
 	return shown, nil
+}
+
+// failing returns how often in a row tasks have failed, those that did not left
+// out. The host that gathers the alerts counts it, so the engine does not know.
+func (b backend) failing(ctx context.Context) (map[ax.TaskID]int, error) {
+	tasks, err := b.h.store.FailingTasks(ctx, b.h.live.Load().cfg.App)
+	if err != nil {
+		return nil, err
+	}
+	failing := make(map[ax.TaskID]int, len(tasks))
+	for i := range tasks {
+		failing[tasks[i].TaskID] = tasks[i].Failures
+	}
+	return failing, nil
 }
 
 // nextAfterPause returns the first due time after a pause that ends by itself,

@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/console"
-	"github.com/axsched/ax/host/internal/engine"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
 
@@ -22,11 +20,12 @@ const overviewRows = 8
 type pages struct {
 	backend
 	tally *tally
+	seen  *seen
 }
 
 // newConsole makes the pages of this host.
 func (h *Host) newConsole() (http.Handler, error) {
-	p := pages{backend{h}, newTally(h)}
+	p := pages{backend{h}, newTally(h), &seen{}}
 	return console.New(console.Config{Backend: p, Log: h.log.Named("console"), Zone: time.Local})
 }
 
@@ -34,25 +33,9 @@ func (h *Host) newConsole() (http.Handler, error) {
 func (p pages) Overview(ctx context.Context) (console.Overview, error) {
 	o := console.Overview{Health: p.Health(ctx), Moods: map[api.TaskMood]int{}, Database: p.database(ctx)}
 	o.Hours, o.CountedAt = p.tally.hours(ctx)
-	now := time.Now()
-	for _, v := range p.h.engine.Views() {
-		mood := api.MoodOf(v.Row, now)
-		o.Moods[mood]++
-		brief := console.TaskBrief{Name: v.Row.Name, Group: v.Row.Group, NextAt: v.Row.NextAt, Failures: v.Row.Failures}
-		if brief.Failures > 0 {
-			o.Failing = append(o.Failing, brief)
-		}
-		if mood == api.TaskOn && !brief.NextAt.IsZero() {
-			o.Next = append(o.Next, brief)
-		}
+	if err := p.sumTasks(ctx, &o); err != nil {
+		return o, err
 	}
-	o.FailingTotal = len(o.Failing)
-	o.Failing = first(o.Failing, func(a, b console.TaskBrief) int {
-		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(a.Name, b.Name))
-	})
-	o.Next = first(o.Next, func(a, b console.TaskBrief) int {
-		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.Name, b.Name))
-	})
 	nodes, err := p.ListNodes(ctx)
 	if err != nil {
 		return o, err
@@ -68,20 +51,49 @@ func (p pages) Overview(ctx context.Context) (console.Overview, error) {
 	return o, err
 }
 
+// sumTasks counts the tasks and picks those to be shown.
+func (p pages) sumTasks(ctx context.Context, o *console.Overview) error {
+	views, err := p.all(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for i := range views {
+		row := &views[i].Row
+		mood := api.MoodOf(*row, now)
+		o.Moods[mood]++
+		brief := console.TaskBrief{Name: row.Name, Group: row.Group, NextAt: row.NextAt, Failures: row.Failures}
+		if brief.Failures > 0 {
+			o.Failing = append(o.Failing, brief)
+		}
+		if mood == api.TaskOn && !brief.NextAt.IsZero() {
+			o.Next = append(o.Next, brief)
+		}
+	}
+	o.FailingTotal = len(o.Failing)
+	o.Failing = first(o.Failing, func(a, b console.TaskBrief) int {
+		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(a.Name, b.Name))
+	})
+	o.Next = first(o.Next, func(a, b console.TaskBrief) int {
+		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.Name, b.Name))
+	})
+	return nil
+}
+
 // first returns the rows that an overview shows.
 func first(list []console.TaskBrief, order func(a, b console.TaskBrief) int) []console.TaskBrief {
 	slices.SortFunc(list, order)
 	return slices.Clone(list[:min(len(list), overviewRows)])
 }
 
-// database asks the database for the time, to see how long that takes.
+// database asks the database for something small, to see how long that takes.
 func (p pages) database(ctx context.Context) console.Database {
 	d := console.Database{Kind: "SQLite"}
 	if p.h.live.Load().cfg.Store.Shared() {
 		d.Kind = "MySQL"
 	}
 	began := time.Now()
-	_, err := p.h.store.Now(ctx)
+	_, _, err := p.h.store.Nodes(ctx, p.h.live.Load().cfg.App) // a few rows; SQLite needs no query for the time
 	d.Answer, d.OK = time.Since(began), err == nil
 	s := p.h.store.Stats()
 	if s.Batches > 0 {
@@ -117,21 +129,4 @@ func (p pages) Calendars(context.Context) ([]console.Calendar, error) {
 func (p pages) AuditTrail(ctx context.Context, f ax.AuditFilter) ([]ax.AuditRow, error) {
 	f.App = p.h.live.Load().cfg.App
 	return p.h.store.AuditTrail(ctx, f)
-}
-
-// taskItem shows a task with its last instances.
-func (p pages) taskItem(ctx context.Context, show *showing, v *engine.View, now time.Time) (console.TaskItem, error) {
-	row := v.Row
-	row.Schedule = show.schedule(row.Schedule)
-	item := console.TaskItem{TaskView: api.NewTaskView(row, now)}
-	item.Running = v.Running
-	if item.State == api.TaskPaused && item.NextAt.IsZero() {
-		item.NextAt = p.nextAfterPause(ctx, v.Row)
-	}
-	var err error
-	item.Last, err = p.h.store.Instances(ctx, ax.InstanceFilter{App: row.App, Task: row.Name, Limit: console.LastRuns})
-	if err != nil {
-		return item, fmt.Errorf("read the last runs of %s: %w", row.Name, err)
-	}
-	return item, nil
 }

@@ -33,7 +33,13 @@ type calendarData struct {
 	// Known is false in a year for which a list is missing.
 	Known bool
 	// Special are days that a rule decides, in their order.
-	Special []calendar.Day
+	Special []daySpan
+}
+
+// daySpan is a row of days that are open, or closed, for the same reason.
+type daySpan struct {
+	calendar.Day // the first of them
+	Last         calendar.Date
 }
 
 type calendarMonth struct {
@@ -111,11 +117,24 @@ func (d *calendarData) add(day calendar.Day, today bool) calendarDay {
 		d.Closed++
 	}
 	if day.ByRule {
-		d.Special = append(d.Special, day)
+		d.special(day)
 	}
 	if !day.Known {
 		d.Known = false
 		field.Class += " d-unknown"
 	}
 	return field
+}
+
+// special adds a day that a rule decides, to the days before it if it is like
+// them.
+func (d *calendarData) special(day calendar.Day) {
+	if n := len(d.Special); n > 0 {
+		last := &d.Special[n-1]
+		if last.Last.AddDays(1) == day.Date && last.Open == day.Open && last.Reason == day.Reason && last.Source == day.Source {
+			last.Last = day.Date
+			return
+		}
+	}
+	d.Special = append(d.Special, daySpan{day, day.Date})
 }

@@ -50,7 +50,7 @@ func TestCalendars(t *testing.T) {
 	server := serve(t, config(sample))
 	says(t, "the list", text(shown(t, server, "/calendars").root), "cn calendar cn has no days for 2027", "2026–2026")
 	page := shown(t, server, "/calendars/cn")
-	says(t, "the rules", page.section("special"), "2026-02-16 closed 春节", "2026-02-28 open 春节 cn.csv")
+	says(t, "the rules", page.section("special"), "2026-02-16 – 2026-02-22 closed 春节", "2026-02-28 open 春节 cn.csv")
 	says(t, "the users", page.section("users"), "billing/close-day")
 	says(t, "the sums", text(page.root), "257 open days", "108 closed days", "1 make-up day")
 	days := page.all(func(n *html.Node) bool { return n.Data == "td" && strings.HasPrefix(attr(n, "class"), "d-") })

@@ -136,6 +136,14 @@ func (p *page) Ago(t time.Time) template.HTML {
 	return element(t, text, t.In(p.Zone).Format(zoneLayout))
 }
 
+// ZoneName tells the zone in which times are shown.
+func (p *page) ZoneName() string {
+	if name, offset := p.Now.Format("MST"), p.Now.Format("-07:00"); name != offset && name[0] != '+' && name[0] != '-' {
+		return name + " (UTC" + offset + ")"
+	}
+	return "UTC" + p.Now.Format("-07:00")
+}
+
 // Weekdays are the names of the weekdays in short, from Monday on.
 func (p *page) Weekdays() []string {
 	days := p.words.weekdays()
