@@ -21,6 +21,7 @@ func deps() cli.Deps {
 	d.Serve = serve
 	d.Validate = validate
 	d.Migrate = migrate
+	d.Move = move
 	d.OpenNext = openNext
 	d.Candidate = host.ReadCandidate
 	d.PlanOffline = toStderr(host.PlanOffline)
@@ -87,6 +88,11 @@ func validate(ctx context.Context, path string) (cli.Report, error) {
 func migrate(ctx context.Context, o cli.MigrateOptions) (cli.MigrateReport, error) {
 	m, err := host.Migrate(ctx, o.Config, o.DSN, o.DryRun, quiet())
 	return cli.MigrateReport(m), err
+}
+
+func move(ctx context.Context, o cli.MoveOptions) (cli.MoveReport, error) {
+	m, err := host.MoveData(ctx, host.Move{From: o.From, To: o.To, Progress: o.Progress, Log: quiet()})
+	return cli.MoveReport(m), err
 }
 
 func openNext(ctx context.Context, path string) (*cli.NextSource, error) {

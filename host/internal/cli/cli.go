@@ -39,6 +39,8 @@ type Deps struct {
 	Validate func(ctx context.Context, path string) (Report, error)
 	// Migrate brings the database of a configuration up to date.
 	Migrate func(ctx context.Context, o MigrateOptions) (MigrateReport, error)
+	// Move moves the data of a database into another one.
+	Move func(ctx context.Context, o MoveOptions) (MoveReport, error)
 	// OpenNext reads what "ax next" needs of a configuration.
 	OpenNext func(ctx context.Context, path string) (*NextSource, error)
 	// Candidate reads a configuration for a host to compare with what it runs.

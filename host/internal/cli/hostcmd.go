@@ -130,15 +130,28 @@ func reportJSON(r Report) any {
 
 func (p *program) migrateCommand() *cobra.Command {
 	var o MigrateOptions
+	var data MoveOptions
 	c := command(&cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the database up to date",
 		Long: `Create or change the tables that this version of ax needs. Only one process
 migrates at a time; what is done already is left alone. A host needs an account
-that may read and write rows; migrate needs one that may change tables.`,
+that may read and write rows; migrate needs one that may change tables.
+
+With --from and --to it also moves everything that the one database has into the
+other: tasks, instances, logs, alerts and the audit trail. The other one must be
+empty, and no host may run on either. The first one stays as it is. A move that was
+interrupted goes on where it stopped when the same command is run again.`,
 		Example: `  ax migrate --config config.yaml --dry-run
-  ax migrate --config config.yaml --dsn sqlite:/srv/ax/ax.db`,
+  ax migrate --config config.yaml --dsn sqlite:/srv/ax/ax.db
+  ax migrate --from sqlite:/srv/ax/ax.db --to mysql://ax_owner:secret@db/ax`,
 	}, "host", func(cmd *cobra.Command, _ []string) error {
+		if data.From != "" || data.To != "" {
+			if err := exclusive(cmd, "from", "dsn", "dry-run"); err != nil {
+				return err
+			}
+			return p.move(cmd.Context(), data)
+		}
 		o.Config = p.configFile()
 		report, err := p.Migrate(cmd.Context(), o)
 		if err != nil {
@@ -149,6 +162,10 @@ that may read and write rows; migrate needs one that may change tables.`,
 	})
 	c.Flags().StringVar(&o.DSN, "dsn", "", "`DSN` of the database to use instead of store.dsn")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would be done")
+	if p.Move != nil {
+		c.Flags().StringVar(&data.From, "from", "", "`DSN` of a database whose data is moved")
+		c.Flags().StringVar(&data.To, "to", "", "`DSN` of the database that it is moved to")
+	}
 	return c
 }
 

@@ -175,6 +175,15 @@ func testDeps(addr string) Deps {
 			}
 			return MigrateReport{From: 2, To: 2}, nil
 		},
+		Move: func(_ context.Context, o MoveOptions) (MoveReport, error) {
+			if o.From == o.To {
+				return MoveReport{}, errors.New("source and target are the same database")
+			}
+			for done := int64(0); done <= 2000; done += 250 {
+				o.Progress("ax_log", done, 2000)
+			}
+			return MoveReport{Rows: map[string]int64{"ax_task": 30, "ax_log": 1970}, Now: 2000, Before: o.From == "sqlite:old.db"}, nil
+		},
 		Candidate: func(path string) (api.Candidate, error) {
 			switch path {
 			case "bad.yaml":

@@ -15,6 +15,8 @@ import (
 // no JSON operators; duplicates are told by the code of the error, never by its
 // text; an UPDATE reports the rows that it matched.
 type dialect interface {
+	// kind is "sqlite" or "mysql".
+	kind() string
 	// open opens the pools.
 	open(ctx context.Context, o Options) (pools, error)
 	// migrations returns the folder with the numbered SQL files.

@@ -149,6 +149,8 @@ func (sqlite) explain(err error) error {
 	return err
 }
 
+func (sqlite) kind() string { return "sqlite" }
+
 func (sqlite) migrations() (fs.FS, error) { return fs.Sub(schema.Files, "sqlite") }
 
 // migrate applies each file in a transaction of its own, which excludes all
