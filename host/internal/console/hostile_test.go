@@ -54,9 +54,9 @@ func poisonValue(v reflect.Value) {
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			return
 		}
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				poisonValue(v.Field(i))
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				poisonValue(field)
 			}
 		}
 	}

@@ -43,6 +43,11 @@ func TestRun(t *testing.T) {
 	if len(stream) != 1 || attr(stream[0], "data-after") != "1003" {
 		t.Errorf("the live log does not go on where the page ends")
 	}
+	halfway := shown(t, server, "/runs/9900")
+	says(t, "one that is halfway through", text(halfway.root), "8 of 12 (66 %): comparing", "#1 FAILED: connection reset by peer", "batch 9 is slow")
+	if bars := halfway.all(func(n *html.Node) bool { return n.Data == "progress" }); len(bars) != 1 || attr(bars[0], "value") != "8" || attr(bars[0], "max") != "12" {
+		t.Error("its progress is not drawn")
+	}
 	says(t, "a failure", shown(t, server, "/runs/9997").id("state"), "failed", "exit status 1: no space left on device")
 	says(t, "a missed one", shown(t, server, "/runs/101").id("state"), "3 due times", "the host was down")
 	for _, path := range []string{"/runs/7", "/runs/x", "/runs/99999999999999999999", "/runs/-1", "/runs/7/log"} {

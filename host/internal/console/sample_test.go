@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,7 +27,23 @@ func newSample(t *testing.T) (*sample, *apitest.Changes) {
 	t.Helper()
 	backend, changes := apitest.Sample()
 	s := &sample{Backend: backend}
-	history := append(sampleHistory(), apitest.SampleInstances()...)
+	history := append(append(sampleHistory(), sampleCopy()), apitest.SampleInstances()...)
+	follow, events := s.OnFollow, s.OnEvents
+	s.OnFollow = func(ctx context.Context, id ax.InstanceID) (<-chan struct{}, error) {
+		if id == copying { // goes on for as long as anybody looks
+			return make(chan struct{}), nil
+		}
+		return follow(ctx, id)
+	}
+	s.OnEvents = func(ctx context.Context, f ax.EventFilter) ([]ax.Event, error) {
+		if f.Instance != copying {
+			return events(ctx, f)
+		}
+		if f.After > 0 {
+			return nil, nil
+		}
+		return sampleLog(), nil
+	}
 	s.OnInstances = func(_ context.Context, f ax.InstanceFilter) ([]ax.Instance, error) { return selected(history, f), nil }
 	s.OnInstance = func(_ context.Context, id ax.InstanceID) (ax.Instance, error) {
 		for _, i := range history {
@@ -49,6 +66,40 @@ func newSample(t *testing.T) (*sample, *apitest.Changes) {
 	}
 	s.calendars = []console.Calendar{{Calendar: china, Tasks: []string{"billing/close-day"}, Gap: "calendar cn has no days for 2027"}}
 	return s, changes
+}
+
+// copying is a run that is halfway through, in its second attempt.
+const copying = 9900
+
+func sampleCopy() ax.Instance {
+	due := apitest.Noon().Add(-3 * time.Minute)
+	return ax.Instance{
+		ID: copying, TaskName: "每日对账", App: "orders", Kind: ax.KindScheduled, Status: ax.StatusRunning, ScheduledAt: due, CreatedAt: due,
+		StartedAt: due.Add(90 * time.Second), Attempt: 2, Node: "node-1", TraceID: "4bf92f3577b34da6a3ce929d0e0e4736",
+		Params: json.RawMessage(`{"day":"2026-03-01","rows":9007199254740993}`),
+	}
+}
+
+func sampleLog() []ax.Event {
+	at, id := apitest.Noon().Add(-3*time.Minute), int64(2000)
+	var all []ax.Event
+	add := func(after time.Duration, attempt int, stage ax.Stage, level, text string) {
+		id++
+		all = append(all, ax.Event{ID: id, InstanceID: copying, At: at.Add(after), Attempt: attempt, Stage: stage, Level: level, Node: "node-1", Text: text})
+	}
+	add(0, 0, ax.StageTriggerReady, "info", "due")
+	add(20*time.Millisecond, 1, ax.StageClaimed, "info", "attempt 1 starts on node-1")
+	add(150*time.Millisecond, 1, ax.StageOutput, "output", "connecting to ledger-db")
+	add(29*time.Second, 1, ax.StageOutput, "error", "connection reset by peer")
+	add(30*time.Second, 1, ax.StageOutcome, "warn", "FAILED: connection reset by peer")
+	add(30*time.Second, 1, ax.StageRetryScheduled, "info", "next attempt in 1m0s")
+	add(90*time.Second, 2, ax.StageClaimed, "info", "attempt 2 starts on node-1")
+	for i := range 8 {
+		add(time.Duration(91+8*i)*time.Second, 2, ax.StageOutput, "output", fmt.Sprintf("对账 batch %d of 12: %d rows, 0 differences", i+1, 9_000+371*i%800))
+	}
+	add(155*time.Second, 2, ax.StageOutput, "warn", "batch 9 is slow: the index of ledger_2026_03 is cold")
+	add(156*time.Second, 2, ax.StageProgress, "info", "8 of 12 (66 %): comparing")
+	return all
 }
 
 // selected is what a filter selects of a history, newest first.
