@@ -23,11 +23,14 @@ GRANT SELECT ON `ax`.* TO 'ax_console'@'%';
 
 -- Part 2, once the tables are there.
 
--- The console shows that it is there, and people may pause tasks in it.
+-- The console shows that it is there, and people may pause tasks in it, silence
+-- alerts, and send dead letters again or throw them away.
 GRANT INSERT, UPDATE, DELETE ON `ax`.`ax_node` TO 'ax_console'@'%';
 GRANT INSERT, UPDATE ON `ax`.`ax_app` TO 'ax_console'@'%';
 GRANT UPDATE (paused, paused_until, changed) ON `ax`.`ax_task` TO 'ax_console'@'%';
 GRANT INSERT ON `ax`.`ax_audit` TO 'ax_console'@'%';
+GRANT INSERT, DELETE ON `ax`.`ax_alert_silence` TO 'ax_console'@'%';
+GRANT UPDATE (state, next_try_at, window_end, attempts, version) ON `ax`.`ax_alert` TO 'ax_console'@'%';
 
 -- If hosts shall make and drop day partitions themselves, which changes no other
 -- table, add:

@@ -83,6 +83,59 @@ func TestMySQLHostAccountChangesNoSchema(t *testing.T) {
 	}
 }
 
+// TestMySQLConsoleAlerts: in a console people silence alerts, send dead letters
+// again and drop them, and write no messages.
+func TestMySQLConsoleAlerts(t *testing.T) {
+	t.Parallel()
+	a := grant(t)
+	host := storetest.OpenWith(t, store.Options{DSN: a.host})
+	lease, ok, err := host.TakeAlertLease(t.Context(), "a", "h1", time.Hour, true)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	letter := ax.AlertRow{
+		ID: 1, App: "a", TaskID: 7, Notifier: "ops", Event: "failed", State: ax.AlertGivenUp,
+		WindowStart: now, WindowEnd: now, Count: 1, FirstAt: now, LastAt: now, NextTryAt: now,
+	}
+	other := letter
+	other.ID, other.State, other.NextTryAt = 2, ax.AlertOpen, now.Add(time.Hour)
+	batch := ax.AlertBatch{Lease: lease, TTL: time.Hour, Rows: []ax.AlertRow{letter, other}}
+	if err := host.WriteAlerts(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), store.Options{DSN: a.console})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	silence := ax.AlertSilence{ID: 9, App: "a", Until: now.Add(time.Hour), At: now}
+	for _, step := range []struct {
+		what string
+		err  error
+	}{
+		{"silence", s.Silence(t.Context(), silence)},
+		{"end a silence", s.EndSilence(t.Context(), "a", silence.ID)},
+		{"let held ones go", s.AdvanceAlerts(t.Context(), "a", now, now)},
+		{"drop", s.DropAlert(t.Context(), "a", letter.ID)},
+	} {
+		if step.err != nil {
+			t.Errorf("%s: %v", step.what, step.err)
+		}
+	}
+	letter.ID = 3
+	batch.Rows = []ax.AlertRow{letter}
+	if err := host.WriteAlerts(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ResendAlert(t.Context(), "a", letter.ID, now); err != nil {
+		t.Errorf("resend: %v", err)
+	}
+	if err := s.WriteAlerts(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "lacks a right") {
+		t.Errorf("the console writes messages: %v", err)
+	}
+}
+
 // TestMySQLConsoleAccount: a console reads everything, shows that it is there,
 // and lets people pause tasks. It cannot touch instances.
 func TestMySQLConsoleAccount(t *testing.T) {

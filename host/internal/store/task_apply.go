@@ -292,6 +292,10 @@ func (a *applier) delete(ctx context.Context, id ax.TaskID) error {
 	if err != nil {
 		return err
 	}
+	// How it fares goes first, as WriteAlerts locks these rows in this order.
+	if _, err := a.tx.ExecContext(ctx, a.store.sql("DELETE FROM ax_alert_task WHERE task_id = ?"), int64(id)); err != nil {
+		return err
+	}
 	args := append([]any{micros(p.Now), version, micros(p.Now), p.Actor, int64(id)}, a.unmovedArgs(id)...)
 	res, err := a.tx.ExecContext(ctx, a.store.sql(`UPDATE ax_task SET deleted_at = ?, changed = ?, updated_at = ?, updated_by = ?
   WHERE id = ? AND deleted_at IS NULL AND `+unmoved), args...)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/store"
 )
 
 var alertEventTests = []test{
@@ -60,6 +61,12 @@ func alertTasks(b *bed) {
 	got, err = b.s.AlertTasks(b.Context(), []ax.TaskID{id, 8})
 	b.must(err)
 	equal(b, "rows left", got, []ax.AlertTask{watched})
+
+	write(fails) // a task that is made again begins anew
+	b.must(b.s.ApplyTasks(b.Context(), store.ApplyParams{App: app, Now: noon, Delete: []ax.TaskID{id}}))
+	got, err = b.s.AlertTasks(b.Context(), []ax.TaskID{id, 8})
+	b.must(err)
+	equal(b, "rows left without the task", got, []ax.AlertTask{watched})
 }
 
 func alertTexts(b *bed) {
