@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -34,6 +35,21 @@ func TestDocs(t *testing.T) {
 	for _, name := range []string{"join", "date", "cut"} {
 		if templateFuncs[name] == nil || !strings.Contains(page, "`"+name+" ") {
 			t.Errorf("the page and the code differ about the function %s", name)
+		}
+	}
+}
+
+// TestWordsOfNotifiers keeps the Chinese words that notifiers have for messages in
+// English in step with those of the host.
+func TestWordsOfNotifiers(t *testing.T) {
+	t.Parallel()
+	code, err := os.ReadFile("../../../plugins/internal/notice/chinese.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for event, phrases := range chinese.phrases {
+		if !strings.Contains(string(code), fmt.Sprintf("%q: %q", event, phrases[0])) {
+			t.Errorf("notifiers do not call %s %s", event, phrases[0])
 		}
 	}
 }

@@ -120,7 +120,7 @@ func (sc *scene) render(r *row, others []*row) {
 	r.msg = pluginapi.Message{
 		ID: v.ID, App: r.App, Node: sc.node, Task: v.Task, Event: v.Event, Severity: v.Severity,
 		Title: cut(strings.Join(strings.Fields(title), " "), maxTitle), Text: cut(strings.TrimSpace(text), maxText),
-		Count: count, First: first, Last: last, LastError: r.facts.Error, Zone: zone.String(),
+		Count: count, First: first, Last: last, LastError: w.error(r.facts.Error), Zone: zone.String(),
 	}
 	if len(v.Tasks) == 0 {
 		r.msg.InstanceID = v.Instance
@@ -147,7 +147,7 @@ func (sc *scene) view(w *words, r *row, zone *time.Location) View {
 	v := View{
 		ID: strconv.FormatInt(r.ID, 10), App: r.App, Node: sc.node, Task: r.TaskName, Event: lead.Event, Severity: severity(lead.Event),
 		TasksMore: f.TasksMore, Like: f.Like, Attempts: f.Attempts, Hosts: f.Hosts,
-		Instance: f.Run.Instance, Attempt: f.Run.Attempt, Host: f.Run.Node, Error: f.Error, Held: f.Held,
+		Instance: f.Run.Instance, Attempt: f.Run.Attempt, Host: f.Run.Node, Error: w.error(f.Error), Held: f.Held,
 	}
 	for i := range f.Tallies {
 		t := &f.Tallies[i]
@@ -173,7 +173,7 @@ func (sc *scene) view(w *words, r *row, zone *time.Location) View {
 // title names one task and what became of it.
 func (w *words) title(r *row, lead *tally) string {
 	space := " "
-	title := r.TaskName + space + w.tallyPhrase(lead)
+	title := w.name(r) + space + w.tallyPhrase(lead)
 	if lead.Event == recovered {
 		sep := ", "
 		if !w.isEnglish() {
@@ -197,7 +197,7 @@ func (w *words) title(r *row, lead *tally) string {
 func (w *words) opening(r *row) string {
 	switch {
 	case !w.isEnglish() && r.facts.Subject:
-		return "应用 " + r.App + "：" + r.TaskName + " "
+		return "应用 " + r.App + "：" + w.name(r) + " "
 	case !w.isEnglish():
 		return "应用 " + r.App + " 的任务 " + r.TaskName + " "
 	case r.facts.Subject:

@@ -173,7 +173,7 @@ func (w *words) sentence(t *tally, zone *time.Location) string {
 	case t.Event == recovered:
 		s += comma + w.fixedAfter(t)
 	case t.Reason != "":
-		s += colon + t.Reason
+		s += colon + w.reason(t.Reason)
 	}
 	s = strings.TrimSuffix(s, ".") + stop
 	if !t.Over.IsZero() {

@@ -29,8 +29,11 @@ func pairs(names ...string) []string {
 
 // chineseEvents are the events that [pluginapi.Message] lists.
 var chineseEvents = map[string]string{
-	"failed": "失败", "timeout": "超时", "lost": "运行丢失", "missed": "错过计划时间", "skipped": "跳过计划时间",
-	"parked": "已搁置", "recovered": "已恢复", "calendar": "节假日数据即将用完",
+	"failed": "失败", "attempt": "有一次尝试失败", "timeout": "超时", "lost": "运行丢失",
+	"missed": "错过计划时间", "skipped": "跳过计划时间",
+	"slow": "运行过久", "late": "未按时开始", "overdue": "到期未见记录",
+	"parked": "已搁置", "recovered": "已恢复",
+	"plugin": "不可用", "node": "失联", "calendar": "节假日数据即将用完",
 }
 
 // chineseTitle falls back to the host's title for events that it does not know.
