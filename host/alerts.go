@@ -29,6 +29,7 @@ func (h *Host) openAlerts() {
 		IDs: h.ids, Store: h.store, Log: h.log.Named("alert"),
 		Overdue:  func(_ context.Context, tasks []ax.OverdueTask) { h.fleet.overdue(tasks) },
 		Settings: h.alertSettings.Load, Task: h.taskNamed, Redact: h.redactor.String, Notify: h.notify,
+		Tried: h.metrics.AlertTried,
 		Nodes: func(ctx context.Context) ([]ax.Node, error) {
 			// Not cfg: that would keep its tasks for good.
 			nodes, _, err := h.store.Nodes(ctx, h.live.Load().cfg.App)
@@ -71,6 +72,16 @@ func (h *Host) setAlertSettings(cfg *config.Config) {
 		settings.Receivers[name] = receiver
 	}
 	h.alertSettings.Store(settings)
+}
+
+// scrapeTimeout bounds what a scrape of the metrics asks of the database.
+const scrapeTimeout = 2 * time.Second
+
+// alertQueues reads what waits for notifiers, for the metrics.
+func (h *Host) alertQueues() ([]ax.AlertQueue, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	return h.store.AlertQueues(ctx, h.live.Load().cfg.App)
 }
 
 // startAlerts goes on with what an earlier life of the host left to be told.

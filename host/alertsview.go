@@ -100,7 +100,7 @@ func (b backend) Notifiers(ctx context.Context) ([]api.NotifierView, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts, err := b.h.store.CountAlerts(ctx, cfg.App)
+	queues, err := b.h.store.AlertQueues(ctx, cfg.App)
 	if err != nil {
 		return nil, err
 	}
@@ -120,14 +120,13 @@ func (b backend) Notifiers(ctx context.Context) ([]api.NotifierView, error) {
 			v.State = "down"
 		}
 	}
-	for name, states := range counts {
-		v := views[name]
+	for _, q := range queues {
+		v := views[q.Notifier]
 		if v == nil {
-			v = &api.NotifierView{Name: name, State: "unused"}
-			views[name] = v
+			v = &api.NotifierView{Name: q.Notifier, State: "unused"}
+			views[q.Notifier] = v
 		}
-		v.Waiting = states[ax.AlertOpen] + states[ax.AlertSending] + states[ax.AlertFailed]
-		v.Dead = states[ax.AlertGivenUp]
+		v.Waiting, v.Dead = q.Waiting, q.Dead
 	}
 	list := make([]api.NotifierView, 0, len(views))
 	for _, name := range slices.Sorted(maps.Keys(views)) {

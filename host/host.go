@@ -314,6 +314,7 @@ func (h *Host) openEngine(ctx context.Context) error {
 	cfg := h.live.Load().cfg
 	h.listen = newListeners(h, h.log.Named("listener"))
 	h.onUndo(h.listen.stop)
+	h.metrics = metrics.New(h.gauges())
 	h.openAlerts()
 	if err := h.openSpool(ctx, cfg); err != nil {
 		return err
@@ -339,7 +340,6 @@ func (h *Host) openEngine(ctx context.Context) error {
 		Dispatch: h.fleet.dispatch, Observe: h.observe,
 		Now: h.now, Elsewhere: h.fleet.elsewhere,
 	})
-	h.metrics = metrics.New(h.gauges())
 	return nil
 }
 

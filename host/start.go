@@ -137,5 +137,7 @@ func (h *Host) gauges() metrics.Gauges {
 		WriterBatches: func() float64 { return float64(h.store.Stats().Batches) },
 		WriterChanges: func() float64 { return float64(h.store.Stats().Applied) },
 		ClockOffset:   func() float64 { return h.fleet.view.Offset().Seconds() },
+		Alerts:        h.alertQueues,
+		Now:           h.now,
 	}
 }

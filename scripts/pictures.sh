@@ -8,6 +8,7 @@ command -v chromium >/dev/null || {
 	echo "chromium is missing: apt-get install chromium fonts-dejavu-core fonts-noto-cjk fonts-noto-color-emoji" >&2
 	exit 1
 }
+UPDATE=1 go test -count=1 -run '^TestStoryOfPictures$' ./host/internal/alert
 UPDATE=1 go test -count=1 -run '^TestPictures$' ./docs
 
 shots=$(mktemp -d)

@@ -58,6 +58,9 @@ type Config struct {
 	// the message up; any other one has it sent again later, not before the wait
 	// that pluginapi.RetryAfter gave it.
 	Notify func(ctx context.Context, notifier string, msg pluginapi.Message) (receipt string, err error)
+	// Tried is told of each try to deliver a message: AlertSent, AlertFailed or
+	// AlertGivenUp. nil for nothing.
+	Tried func(notifier string, outcome ax.AlertState)
 	// Overdue is called, on every host, with tasks whose due time has no record
 	// although it should, so that a host which is well can take them over. nil
 	// for nothing.
@@ -129,6 +132,9 @@ type Manager struct {
 func New(cfg Config) *Manager {
 	if cfg.Redact == nil {
 		cfg.Redact = func(s string) string { return s }
+	}
+	if cfg.Tried == nil {
+		cfg.Tried = func(string, ax.AlertState) {}
 	}
 	m := &Manager{
 		cfg: cfg, wake: make(chan struct{}, 1), quit: make(chan struct{}),

@@ -101,6 +101,9 @@ func (m *Manager) settleOne(ctx context.Context, now time.Time, res *result) err
 		return err
 	}
 	m.keeper.notifiers[n.Name] = &n
+	if !res.cutOff {
+		m.cfg.Tried(r.Notifier, v.state)
+	}
 	m.report(&r, v, res)
 	return nil
 }

@@ -33,6 +33,7 @@ const window = 10 * time.Minute
 // world is a Manager with a real store and notifiers that are functions.
 type world struct {
 	t        *testing.T
+	node     string
 	path     string
 	store    *flakyStore
 	manager  *alert.Manager
@@ -115,7 +116,7 @@ func story(t *testing.T, f func(w *world)) {
 
 func newWorld(t *testing.T, path string) *world {
 	return &world{
-		t: t, path: path, tasks: map[string]*ax.Task{}, run: 1000, ids: ax.NewIDs(1),
+		t: t, node: "n1", path: path, tasks: map[string]*ax.Task{}, run: 1000, ids: ax.NewIDs(1),
 		settings: alert.Settings{
 			Window: window, Expire: 48 * time.Hour, To: []string{"ops"},
 			Receivers: map[string]*alert.Receiver{"ops": {}, "dev": {}, "hangs": {}},
@@ -160,7 +161,7 @@ func (w *world) open() {
 		rows = append(rows, ax.TaskRow{Task: *task, TaskState: ax.TaskState{PlanVersion: "1", NextAt: w.next[task.Name]}})
 	}
 	w.must(s.ApplyTasks(ctx, store.ApplyParams{App: "shop", Actor: "test", Now: time.Now(), Upsert: rows}))
-	w.manager = w.newManager("n1", true)
+	w.manager = w.newManager(w.node, true)
 	w.must(w.manager.Start(ctx))
 }
 

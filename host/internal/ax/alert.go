@@ -136,6 +136,16 @@ type AlertNotifier struct {
 	SentAt       time.Time // of the newest message
 }
 
+// AlertQueue is what waits for a notifier.
+type AlertQueue struct {
+	Notifier string
+	Waiting  int // gather, are on their way, or are tried again
+	Dead     int // dead letters
+	// Since is when the first of those that wait was to leave, in the future if
+	// all of them still gather; zero if none waits.
+	Since time.Time
+}
+
 // AlertSilence is a row of ax_alert_silence: until then messages wait.
 type AlertSilence struct {
 	ID       int64

@@ -3,6 +3,7 @@ package metrics
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -18,6 +19,9 @@ type Gauges struct {
 	WriterBatches   func() float64
 	WriterChanges   func() float64
 	ClockOffset     func() float64 // seconds
+	// Alerts reads what waits for notifiers from the database, whose clock Now is.
+	Alerts func() ([]ax.AlertQueue, error)
+	Now    func() time.Time
 }
 
 // Metrics holds a registry of its own, so that several hosts fit into one
@@ -27,6 +31,7 @@ type Metrics struct {
 	attempts *prometheus.CounterVec
 	dropped  *prometheus.CounterVec
 	parked   prometheus.Counter
+	alerts   *prometheus.CounterVec
 	lateness prometheus.Histogram
 	duration prometheus.Histogram
 }
@@ -44,6 +49,9 @@ func New(g Gauges) *Metrics {
 		parked: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "ax_tasks_parked_total", Help: "How often a task had to be parked.",
 		}),
+		alerts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ax_alerts_total", Help: "Tries of this host to deliver a message, by notifier and outcome: sent, failed or given_up.",
+		}, []string{"notifier", "outcome"}),
 		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "ax_start_lateness_seconds", Help: "Start of the first attempt of a due time minus the due time.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30, 60, 300},
@@ -53,7 +61,7 @@ func New(g Gauges) *Metrics {
 			Buckets: []float64{.001, .01, .1, .5, 1, 5, 15, 60, 300, 900, 3600},
 		}),
 	}
-	m.registry.MustRegister(m.attempts, m.dropped, m.parked, m.lateness, m.duration,
+	m.registry.MustRegister(m.attempts, m.dropped, m.parked, m.alerts, m.lateness, m.duration, &alertQueues{g.Alerts, g.Now},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.gauge("ax_running", "Attempts that run on this host.", g.Running)
 	m.gauge("ax_queue_depth", "Attempts that wait for a worker on this host.", g.Queued)

@@ -86,32 +86,18 @@ func (s *Store) DropAlert(ctx context.Context, app string, id int64) error {
 		string(ax.AlertDropped), id, app, string(ax.AlertGivenUp))
 }
 
-// CountAlerts counts the notifications that are not settled, and the dead
-// letters, by notifier and state.
-func (s *Store) CountAlerts(ctx context.Context, app string) (map[string]map[ax.AlertState]int, error) {
-	const what = "count the alerts"
+// AlertQueues returns what waits for each notifier that is waited for, by name.
+func (s *Store) AlertQueues(ctx context.Context, app string) ([]ax.AlertQueue, error) {
 	w := where{}
 	w.add("app = ?", app)
 	in(&w, "state", []ax.AlertState{ax.AlertOpen, ax.AlertSending, ax.AlertFailed, ax.AlertGivenUp})
-	rows, err := s.query(ctx, "SELECT notifier, state, count(*) FROM ax_alert"+w.text+" AND merged_into = 0 GROUP BY notifier, state", w.args...)
-	if err != nil {
-		return nil, s.wrap(what, err)
-	}
-	defer rows.Close()
-	counts := map[string]map[ax.AlertState]int{}
-	for rows.Next() {
-		var notifier string
-		var state ax.AlertState
-		var n int
-		if err := rows.Scan(&notifier, &state, &n); err != nil {
-			return nil, s.wrap(what, err)
-		}
-		if counts[notifier] == nil {
-			counts[notifier] = map[ax.AlertState]int{}
-		}
-		counts[notifier][state] = n
-	}
-	return counts, s.wrap(what, rows.Err())
+	dead := string(ax.AlertGivenUp)
+	return collect(ctx, s, "count the alerts", func(row scanner) (ax.AlertQueue, error) {
+		var q ax.AlertQueue
+		err := row.Scan(&q.Notifier, &q.Waiting, &q.Dead, timeColumn{&q.Since})
+		return q, err
+	}, `SELECT notifier, count(CASE WHEN state <> ? THEN 1 END), count(CASE WHEN state = ? THEN 1 END), min(CASE WHEN state <> ? THEN window_end END)
+  FROM ax_alert`+w.text+" AND merged_into = 0 GROUP BY notifier ORDER BY notifier", append([]any{dead, dead, dead}, w.args...)...)
 }
 
 // collect runs a query and scans all of its rows.

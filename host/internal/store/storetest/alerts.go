@@ -132,9 +132,14 @@ func alertTurns(b *bed) {
 	rows, err := b.s.TaskAlerts(b.Context(), app, []ax.TaskID{7, 99}, noon)
 	b.must(err)
 	equal(b, "of a task", ids(rows), []int64{first.ID, dev.ID, merged.ID})
-	counts, err := b.s.CountAlerts(b.Context(), app)
+	dead := b.newAlert()
+	dead.Notifier, dead.State, dead.WindowEnd = "old", ax.AlertGivenUp, noon.Add(-time.Hour)
+	b.writeAlerts(dead)
+	queues, err := b.s.AlertQueues(b.Context(), app)
 	b.must(err)
-	equal(b, "counts", counts, map[string]map[ax.AlertState]int{"ops": {ax.AlertOpen: 1, ax.AlertFailed: 1}, "dev": {ax.AlertOpen: 1}})
+	equal(b, "queues", queues, []ax.AlertQueue{
+		{Notifier: "dev", Waiting: 1, Since: dev.WindowEnd}, {Notifier: "old", Dead: 1}, {Notifier: "ops", Waiting: 2, Since: first.WindowEnd},
+	})
 
 	b.must(b.s.AdvanceAlerts(b.Context(), app, noon, noon.Add(time.Minute)))
 	turns, err = b.s.AlertTurns(b.Context(), app)
