@@ -42,10 +42,13 @@ func testCalls(t *testing.T, addr string) {
 }
 
 // testMetrics looks at the histograms and counters that a host has from its
-// first run on. Counters with labels appear with their first count.
+// first run on. Those with labels appear with their first count.
 func testMetrics(t *testing.T, addr string) {
 	shown := firstCells(t, "operations.md", `ax_[a-z_]+`)
-	served := map[string]bool{"ax_attempts_total": true, "ax_due_times_dropped_total": true}
+	served := map[string]bool{
+		"ax_attempts_total": true, "ax_due_times_dropped_total": true,
+		"ax_alerts_total": true, "ax_alerts_waiting": true, "ax_alerts_oldest_waiting_seconds": true, "ax_alerts_dead": true,
+	}
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (ax_[a-z_]+) `).FindAllStringSubmatch(get(t, addr+"/metrics"), -1) {
 		served[m[1]] = true
 	}
