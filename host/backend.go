@@ -64,7 +64,7 @@ func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView,
 	if len(views) == 0 {
 		return nil, nil
 	}
-	last, err := b.h.store.LastInstances(ctx, b.h.live.Load().cfg.App)
+	last, err := b.newest(ctx, views)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +89,29 @@ func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView,
 		}
 	}
 	return shown, nil
+}
+
+// fewTasks are so few that each is asked for by itself rather than all of the app
+// at once.
+const fewTasks = 20
+
+// newest returns the newest instances of tasks, those that have none left out.
+func (b backend) newest(ctx context.Context, views []engine.View) (map[ax.TaskID]ax.Instance, error) {
+	app := b.h.live.Load().cfg.App
+	if len(views) > fewTasks {
+		return b.h.store.LastInstances(ctx, app)
+	}
+	newest := map[ax.TaskID]ax.Instance{}
+	for i := range views {
+		found, err := b.h.store.Instances(ctx, ax.InstanceFilter{App: app, Task: views[i].Row.Name, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			newest[views[i].Row.ID] = found[0]
+		}
+	}
+	return newest, nil
 }
 
 // failing returns how often in a row tasks have failed, those that did not left

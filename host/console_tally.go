@@ -14,7 +14,7 @@ const (
 	// tallyFresh is how old counts may be until they are made anew.
 	tallyFresh = 10 * time.Second
 	// tallyWait is how long a page waits for counts that were never made.
-	tallyWait = 200 * time.Millisecond
+	tallyWait = 50 * time.Millisecond
 	// tallyTime bounds one round of counting.
 	tallyTime = time.Minute
 )

@@ -13,6 +13,9 @@ import (
 // at the limit, where one query for all would sort everything it matches.
 func (s *Store) Instances(ctx context.Context, f ax.InstanceFilter) ([]ax.Instance, error) {
 	f.Limit = limit(f.Limit, 100)
+	if len(f.Statuses) == 0 && f.App != "" && f.Task == "" {
+		f.Statuses = ax.Statuses()
+	}
 	if len(f.Statuses) <= 1 || f.Task != "" {
 		return s.instances(ctx, f)
 	}
