@@ -61,7 +61,9 @@ func TestWorkIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	for _, table := range []once.Table{{}, {Name: "main.own_keys"}} {
 		db := openDB(t, table)
-		do := func(f pluginapi.Fire, key, what string) error { return table.Do(t.Context(), db, f, key, write(t, what)) }
+		do := func(f pluginapi.Fire, key, what string) error {
+			return table.Do(t.Context(), db, f, key, write(t, what))
+		}
 		if err := do(fire("7", 1), "day 1", "a"); err != nil {
 			t.Fatal(err)
 		}
