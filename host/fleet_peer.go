@@ -27,7 +27,7 @@ func (s sender) Dispatch(ctx context.Context, a ax.Attempt) error {
 	if client == nil {
 		return errNoConnection
 	}
-	return client.Dispatch(ctx, peer.Dispatch{Instance: a.Instance})
+	return client.Dispatch(ctx, peer.Dispatch{Instance: a.Instance, SentAt: s.f.h.now()})
 }
 
 func (s sender) Cancel(ctx context.Context, id ax.InstanceID, fence int64, cause error) error {
@@ -61,7 +61,7 @@ func (f *fleet) Receive(ctx context.Context, d peer.Dispatch) error {
 			return &peer.RefusalError{Code: peer.Draining}
 		case f.view.Fenced():
 			return &peer.RefusalError{Code: peer.Fenced}
-		case f.receive(ax.Attempt{Task: task, Instance: inst}):
+		case f.receive(ax.Attempt{Task: task, Instance: inst}, d.SentAt):
 			return nil
 		}
 		select {
@@ -72,10 +72,17 @@ func (f *fleet) Receive(ctx context.Context, d peer.Dispatch) error {
 	}
 }
 
+// skew bounds by how much the clocks of two hosts are believed to differ: both
+// follow that of the database.
+const skew = time.Second
+
 // receive puts an attempt into the queue if there is room, and notes that in the
-// log of its instance.
-func (f *fleet) receive(a ax.Attempt) bool {
+// log of its instance, behind what its sender noted there.
+func (f *fleet) receive(a ax.Attempt, sent time.Time) bool {
 	now, inst := f.h.now(), &a.Instance
+	if after := sent.Add(time.Millisecond); after.After(now) && after.Sub(now) < skew { // ids are as fine as that
+		now = after
+	}
 	event := ax.Event{
 		ID: f.h.ids.Next(now), InstanceID: inst.ID, TaskID: inst.TaskID, At: now, Attempt: inst.Attempt,
 		Stage: ax.StageReceived, Level: "info", Node: f.h.live.Load().cfg.Node, Text: "received from the host that schedules the task",

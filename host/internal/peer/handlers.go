@@ -71,7 +71,7 @@ func (s *Server) receive(ctx context.Context, item dispatchItem) dispatchAnswer 
 	wait := min(time.Duration(max(item.WaitMS, 0))*time.Millisecond, maxWait)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	err := s.cfg.Host.Receive(ctx, Dispatch{Instance: ax.Instance(item.Instance), Revision: item.Revision})
+	err := s.cfg.Host.Receive(ctx, Dispatch{Instance: ax.Instance(item.Instance), Revision: item.Revision, SentAt: item.SentAt})
 	refusal, refused := errors.AsType[*RefusalError](err)
 	switch {
 	case err == nil:

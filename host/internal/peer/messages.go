@@ -30,7 +30,7 @@ func (c *Client) Dispatch(ctx context.Context, d Dispatch) error {
 			return &RefusalError{Code: Busy, Text: "no room came free in time"}
 		}
 		text, err := c.dispatches.do(ctx, dispatchItem{
-			Instance: wireInstance(d.Instance), Revision: d.Revision, WaitMS: wait.Milliseconds(),
+			Instance: wireInstance(d.Instance), Revision: d.Revision, WaitMS: wait.Milliseconds(), SentAt: d.SentAt,
 		})
 		if err != nil {
 			return err

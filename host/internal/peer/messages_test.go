@@ -45,7 +45,7 @@ func TestMessages(t *testing.T) {
 	t.Parallel()
 	host := newDesk(10)
 	c := connect(t, serve(t, host, nil).address, nil)
-	want := Dispatch{Instance: filled(t), Revision: 12}
+	want := Dispatch{Instance: filled(t), Revision: 12, SentAt: time.Date(2026, 3, 1, 9, 0, 0, 7e6, time.UTC)}
 	if err := c.Dispatch(within(t, time.Minute), want); err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,7 @@ import (
 	"io"
 	"net"
 	"syscall"
+	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
 )
@@ -110,6 +111,8 @@ type Dispatch struct {
 	Instance ax.Instance
 	// Revision is that of the task's definition, 0 if unknown.
 	Revision int64
+	// SentAt is when it left, by the clock of the sender.
+	SentAt time.Time
 }
 
 // Ended is the end of an attempt, after it was written to the database.

@@ -46,6 +46,7 @@ type dispatchItem struct {
 	Instance wireInstance `json:"instance"`
 	Revision int64        `json:"revision,omitempty"`
 	WaitMS   int64        `json:"wait_ms"`
+	SentAt   time.Time    `json:"sent_at,omitzero"`
 }
 
 // dispatchAnswer is what became of an item: Code is empty for RECEIVED.
