@@ -65,12 +65,27 @@ func TestFindTasks(t *testing.T) {
 	}
 }
 
+// counted waits for the first round of counting, for which a page waits only so
+// long.
+func counted(t *testing.T, tally *tally) {
+	t.Helper()
+	tally.hours(t.Context())
+	tally.mu.Lock()
+	running := tally.running
+	tally.mu.Unlock()
+	if running != nil {
+		<-running
+	}
+}
+
 // TestFailuresAreCounted: how often a task failed is known to those who gather
 // alerts, and shown wherever tasks are.
 func TestFailuresAreCounted(t *testing.T) {
 	t.Parallel()
 	h, _, _ := started(t, consoleTasks)
-	p := pages{backend{h}, newTally(h), &seen{}}
+	tally := newTally(h)
+	p := pages{backend{h}, tally, &seen{}}
+	counted(t, tally)
 	lease, err := h.store.AlertLease(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
