@@ -174,7 +174,13 @@ func (f *fleet) left(ctx context.Context, tasks []*ax.Task) ([]engine.Taken, err
 	for i := range rows {
 		if _, wanted := at[rows[i].ID]; wanted {
 			at[rows[i].ID] = len(taken)
-			taken = append(taken, engine.Taken{Task: rows[i].ID, State: rows[i].TaskState})
+			one := engine.Taken{Task: rows[i].ID, State: rows[i].TaskState}
+			if one.State.Paused { // few are
+				if one.PauseAt, err = pauseAt(ctx, f.h.store, app, rows[i].Name); err != nil {
+					return nil, err
+				}
+			}
+			taken = append(taken, one)
 		}
 	}
 	for inst, err := range f.h.store.Unfinished(ctx, app) {

@@ -248,12 +248,26 @@ func (p plans) LoadState(ctx context.Context, task *ax.Task) (engine.Taken, erro
 	if err != nil {
 		return engine.Taken{}, err
 	}
-	unfinished, err := p.Instances(ctx, ax.InstanceFilter{App: p.app, Task: task.Name, Statuses: ax.Unfinished(), Limit: 100_000})
-	return engine.Taken{Task: row.ID, State: row.TaskState, Unfinished: unfinished}, err
+	taken := engine.Taken{Task: row.ID, State: row.TaskState}
+	if taken.PauseAt, err = pauseAt(ctx, p.Store, p.app, task.Name); err != nil {
+		return engine.Taken{}, err
+	}
+	taken.Unfinished, err = p.Instances(ctx, ax.InstanceFilter{App: p.app, Task: task.Name, Statuses: ax.Unfinished(), Limit: 100_000})
+	return taken, err
 }
 
-func (p plans) SetPaused(ctx context.Context, id ax.TaskID, paused bool, until time.Time, by string) error {
-	return p.Store.SetPaused(ctx, store.PauseParams{Task: id, Paused: paused, Until: until, Actor: by, Now: time.Now()})
+// pauseAt returns the instant of the last pause or resumption of a task, zero if
+// there was none.
+func pauseAt(ctx context.Context, db *store.Store, app, task string) (time.Time, error) {
+	rows, err := db.AuditTrail(ctx, ax.AuditFilter{App: app, Object: task, Actions: []string{store.ActionPause, store.ActionResume}, Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return time.Time{}, err
+	}
+	return rows[0].At, nil
+}
+
+func (p plans) SetPaused(ctx context.Context, c engine.PauseChange) error {
+	return p.Store.SetPaused(ctx, store.PauseParams{Task: c.Task, Paused: c.Paused, Until: c.Until, Actor: c.By, Now: c.At})
 }
 
 func (p plans) SetParked(ctx context.Context, id ax.TaskID, reason string) error {

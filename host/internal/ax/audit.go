@@ -23,6 +23,8 @@ type AuditRow struct {
 type AuditFilter struct {
 	App    string
 	Object string // empty = all
+	// Actions to look for, empty = all.
+	Actions []string
 	// Before pages: only rows with a smaller ID. 0 = from the newest.
 	Before int64
 	Limit  int // 0 = 100

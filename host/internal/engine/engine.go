@@ -37,7 +37,19 @@ type Plans interface {
 	LoadState(ctx context.Context, task *ax.Task) (Taken, error)
 	SetParked(ctx context.Context, id ax.TaskID, reason string) error
 	// SetPaused notes who paused or resumed a task.
-	SetPaused(ctx context.Context, id ax.TaskID, paused bool, until time.Time, by string) error
+	SetPaused(context.Context, PauseChange) error
+}
+
+// PauseChange pauses a task or resumes it.
+type PauseChange struct {
+	Task   ax.TaskID
+	Paused bool
+	// Until ends a pause by itself, zero = never.
+	Until time.Time
+	// At is the instant from which it holds: due times before it are accounted for
+	// as before, whenever the change gets into the database.
+	At time.Time
+	By string
 }
 
 // Dispatcher finds a place for an attempt and starts it there.

@@ -257,25 +257,6 @@ func TestOneMisfireOfALongOutageRunsOnce(t *testing.T) {
 	})
 }
 
-func TestPauseAndResume(t *testing.T) {
-	t.Parallel()
-	story(t, func(t *testing.T, w *world) {
-		ctx := context.Background()
-		w.open(w.task("a", takes(0)), w.task("b", takes(0)))
-		w.at(90 * time.Second)
-		w.must(w.engine.Pause(ctx, "a", time.Time{}, "test"))
-		w.must(w.engine.Pause(ctx, "b", start.Add(3*time.Minute+30*time.Second), "test"))
-		w.at(3*time.Minute + 10*time.Second)
-		w.must(w.engine.Resume(ctx, "a", "test"))
-		w.at(4*time.Minute + 10*time.Second)
-		w.wantRows("a", "10:01:00 SUCCESS", "10:04:00 SUCCESS")
-		w.wantRows("b", "10:01:00 SUCCESS", "10:04:00 SUCCESS")
-		if err := w.engine.Pause(ctx, "c", time.Time{}, "test"); !errors.Is(err, engine.ErrUnknownTask) {
-			t.Errorf("pausing an unknown task: %v", err)
-		}
-	})
-}
-
 func TestManualRuns(t *testing.T) {
 	t.Parallel()
 	story(t, func(t *testing.T, w *world) {

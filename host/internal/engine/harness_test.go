@@ -50,6 +50,7 @@ type world struct {
 	t        *testing.T
 	path     string
 	workers  int
+	slow     time.Duration // how long a pause takes to be written
 	store    *store.Store
 	engine   *engine.Engine
 	executor *executor.Executor
@@ -118,7 +119,7 @@ func (w *world) open(tasks ...ax.Task) {
 		Observe: w.observe,
 	})
 	w.engine = engine.New(engine.Config{
-		App: "test", Node: "n1", Log: hclog.NewNullLogger(), IDs: ids, Writer: w.store, Plans: plans{w.store},
+		App: "test", Node: "n1", Log: hclog.NewNullLogger(), IDs: ids, Writer: w.store, Plans: plans{w.store, w.slow},
 		Dispatch: dispatch.New(dispatch.Member{Name: "n1", Incarnation: incarnation, Node: w.executor}),
 		Observe:  w.observe,
 	})
@@ -286,7 +287,10 @@ func (w *world) Before(context.Context, *ax.Task, ax.RunRequest) {}
 func (w *world) Lane(task *ax.Task) string                       { return task.Job.Name }
 
 // plans gives the engine what it wants of the store.
-type plans struct{ *store.Store }
+type plans struct {
+	*store.Store
+	slow time.Duration // how long a pause takes to be written
+}
 
 func (p plans) LoadState(ctx context.Context, task *ax.Task) (engine.Taken, error) {
 	row, err := p.Task(ctx, "test", task.Name)
@@ -294,11 +298,22 @@ func (p plans) LoadState(ctx context.Context, task *ax.Task) (engine.Taken, erro
 		return engine.Taken{}, err
 	}
 	unfinished, err := p.Instances(ctx, ax.InstanceFilter{App: "test", Task: task.Name, Statuses: ax.Unfinished(), Limit: 100_000})
-	return engine.Taken{Task: row.ID, State: row.TaskState, Unfinished: unfinished}, err
+	if err != nil {
+		return engine.Taken{}, err
+	}
+	taken := engine.Taken{Task: row.ID, State: row.TaskState, Unfinished: unfinished}
+	trail, err := p.AuditTrail(ctx, ax.AuditFilter{
+		App: "test", Object: task.Name, Actions: []string{store.ActionPause, store.ActionResume}, Limit: 1,
+	})
+	if len(trail) > 0 {
+		taken.PauseAt = trail[0].At
+	}
+	return taken, err
 }
 
-func (p plans) SetPaused(ctx context.Context, id ax.TaskID, paused bool, until time.Time, by string) error {
-	return p.Store.SetPaused(ctx, store.PauseParams{Task: id, Paused: paused, Until: until, Actor: by, Now: time.Now()})
+func (p plans) SetPaused(ctx context.Context, c engine.PauseChange) error {
+	time.Sleep(p.slow)
+	return p.Store.SetPaused(ctx, store.PauseParams{Task: c.Task, Paused: c.Paused, Until: c.Until, Actor: c.By, Now: c.At})
 }
 
 func (p plans) SetParked(ctx context.Context, id ax.TaskID, reason string) error {

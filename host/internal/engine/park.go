@@ -100,9 +100,10 @@ var ErrUnknownTask = errors.New("no such task")
 // that came before the pause, and found no room, is missed.
 func (e *Engine) Pause(ctx context.Context, name string, until time.Time, by string) error {
 	var t *task
+	var at time.Time
 	quiet := make(chan struct{})
 	e.call(func(now time.Time) {
-		if t = e.names[name]; t == nil {
+		if t, at = e.names[name], now; t == nil {
 			return
 		}
 		if t.away { // its host reads of it, and accounts for what is due by then
@@ -121,7 +122,7 @@ func (e *Engine) Pause(ctx context.Context, name string, until time.Time, by str
 	}
 	err := e.await(ctx, quiet)
 	if err == nil {
-		err = e.cfg.Plans.SetPaused(ctx, t.def.ID, true, until, by)
+		err = e.cfg.Plans.SetPaused(ctx, PauseChange{Task: t.def.ID, Paused: true, Until: until, At: at, By: by})
 	}
 	e.call(func(now time.Time) {
 		switch {
@@ -160,14 +161,16 @@ func (e *Engine) closePause(t *task, now time.Time) {
 	t.quiet = nil
 }
 
-// Resume ends a pause. Due times that passed meanwhile are not made up for.
+// Resume ends a pause, at the instant of the call. Due times that passed
+// meanwhile are not made up for.
 func (e *Engine) Resume(ctx context.Context, name, by string) error {
 	var t *task
-	e.call(func(time.Time) { t = e.names[name] })
+	var at time.Time
+	e.call(func(now time.Time) { t, at = e.names[name], now })
 	if t == nil {
 		return ErrUnknownTask
 	}
-	if err := e.cfg.Plans.SetPaused(ctx, t.def.ID, false, time.Time{}, by); err != nil {
+	if err := e.cfg.Plans.SetPaused(ctx, PauseChange{Task: t.def.ID, At: at, By: by}); err != nil {
 		return err
 	}
 	e.call(func(now time.Time) {
@@ -175,7 +178,7 @@ func (e *Engine) Resume(ctx context.Context, name, by string) error {
 			e.cfg.Elsewhere(t.def)
 			return
 		}
-		e.resume(t, now)
+		t.resume(at)
 		e.visit(t, now)
 	})
 	return nil
@@ -183,35 +186,48 @@ func (e *Engine) Resume(ctx context.Context, name, by string) error {
 
 // endPause resumes a task whose pause is over.
 func (e *Engine) endPause(t *task, now time.Time) {
-	if !t.st.Paused || t.st.PausedUntil.IsZero() || t.st.PausedUntil.After(now) {
+	end := t.st.PausedUntil
+	if !t.st.Paused || end.IsZero() || end.After(now) {
 		return
 	}
-	id, name := t.def.ID, t.def.Name
+	name, change := t.def.Name, PauseChange{Task: t.def.ID, At: end, By: "the end of the pause"}
 	e.bg.Go(func() {
-		if err := e.cfg.Plans.SetPaused(e.ctx, id, false, time.Time{}, "the end of the pause"); err != nil && e.ctx.Err() == nil {
+		if err := e.cfg.Plans.SetPaused(e.ctx, change); err != nil && e.ctx.Err() == nil {
 			e.cfg.Log.Error("cannot note the end of a pause", "task", name, "error", err)
 		}
 	})
-	e.resume(t, now)
+	t.resume(end)
 }
 
-// resume moves the plan past the due times of the pause.
-func (e *Engine) resume(t *task, now time.Time) {
-	wasPaused := t.st.Paused
-	t.st.Paused, t.st.PausedUntil = false, time.Time{}
-	if !wasPaused || t.pending || t.st.NextAt.IsZero() || t.st.NextAt.After(now) {
+// resume ends the pause of a task at an instant; skipPause does what follows.
+func (t *task) resume(at time.Time) {
+	if t.st.Paused {
+		t.st.Paused, t.st.PausedUntil, t.pausedTo = false, time.Time{}, at.Truncate(time.Microsecond)
+	}
+}
+
+// skipPause moves the plan past the due times of a pause that is over.
+func (e *Engine) skipPause(t *task, now time.Time) {
+	if t.pausedTo.IsZero() || t.pending || !t.tryAt.IsZero() {
+		return
+	}
+	last := t.pausedTo.Add(-time.Microsecond) // what is due at the end of the pause is no part of it
+	if t.remote {
+		t.fetchFrom = last
+	}
+	if t.st.NextAt.IsZero() || !t.st.NextAt.Before(t.pausedTo) {
+		t.pausedTo = time.Time{}
 		return
 	}
 	st := t.st
 	if t.remote {
-		st.Planned = slices.DeleteFunc(slices.Clone(st.Planned), func(p time.Time) bool { return !p.After(now) })
+		st.Planned = slices.DeleteFunc(slices.Clone(st.Planned), func(p time.Time) bool { return !p.After(last) })
 		st.NextAt = time.Time{}
 		if len(st.Planned) > 0 {
 			st.NextAt, st.Planned = st.Planned[0], st.Planned[1:]
 		}
-		t.fetchFrom = now
 	} else {
-		next, err := nextOf(t.trigger, now)
+		next, err := nextOf(t.trigger, last)
 		if err != nil {
 			t.retryLater(now)
 			e.park(t, err.Error(), now)

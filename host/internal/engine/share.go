@@ -11,6 +11,9 @@ import (
 type Taken struct {
 	Task  ax.TaskID
 	State ax.TaskState
+	// PauseAt is the instant of the last pause or resumption, zero if there was
+	// none.
+	PauseAt time.Time
 	// Unfinished are its instances that have not ended.
 	Unfinished []ax.Instance
 }
@@ -62,10 +65,10 @@ func (e *Engine) Take(taken []Taken) {
 			if t == nil || !t.wanted || t.gone {
 				continue
 			}
-			t.away, t.wanted, t.pausedAt, t.lastEnd = false, false, time.Time{}, time.Time{}
+			t.away, t.wanted, t.pausedAt, t.pausedTo, t.lastEnd = false, false, time.Time{}, time.Time{}, time.Time{}
 			t.gen++
 			t.owning++
-			t.st = taken[i].State
+			t.st.Paused = false
 			e.loaded(t, taken[i], now)
 		}
 	})
@@ -113,10 +116,10 @@ func (e *Engine) loaded(t *task, taken Taken, now time.Time) {
 	t.st = taken.State
 	switch {
 	case was && !t.st.Paused:
-		t.st.Paused = true // resume moves the plan past the pause
-		e.resume(t, now)
+		t.st.Paused = true
+		t.resume(taken.PauseAt)
 	case !was && t.st.Paused:
-		t.pausedAt = now
+		t.pausedAt = taken.PauseAt
 	}
 	for _, inst := range taken.Unfinished {
 		if !t.knows(inst.ID) {

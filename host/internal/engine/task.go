@@ -45,8 +45,10 @@ type task struct {
 	// fetchFrom: due times up to this instant fell into a pause and are not
 	// fetched.
 	fetchFrom time.Time
-	// pausedAt is when a pause of this life of the host began; what was due by
-	// then is no part of it. quiet is told once that is accounted for.
+	// pausedTo is the end of a pause whose due times are still in the plan.
+	pausedTo time.Time
+	// pausedAt is when a pause began, zero if what was due by then, which is no
+	// part of it, has its row for certain. quiet is told once it has.
 	pausedAt time.Time
 	quiet    []chan struct{}
 	// catchUp: due times up to this instant run however late (MisfireAll).

@@ -22,6 +22,7 @@ func (e *Engine) visit(t *task, now time.Time) {
 	}
 	e.endPause(t, now)
 	e.expireDeferred(t, now)
+	e.skipPause(t, now)
 	e.closePause(t, now)
 	e.unpark(t, now)
 	if t.tryAt.IsZero() {

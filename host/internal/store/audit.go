@@ -26,6 +26,7 @@ func (s *Store) AuditTrail(ctx context.Context, f ax.AuditFilter) ([]ax.AuditRow
 	if f.Object != "" {
 		w.add("object = ?", f.Object)
 	}
+	in(&w, "action", f.Actions)
 	if f.Before != 0 {
 		w.add("id < ?", f.Before)
 	}

@@ -15,10 +15,17 @@ type PauseParams struct {
 	Paused bool
 	// Until ends the pause by itself, zero = never.
 	Until time.Time
-	// Actor and Now go into the audit trail.
+	// Actor and Now go into the audit trail. Now is the instant from which the
+	// change holds, which may be some time ago.
 	Actor string
 	Now   time.Time
 }
+
+// What the audit trail calls the pause of a task and its end.
+const (
+	ActionPause  = "task.pause"
+	ActionResume = "task.resume"
+)
 
 // SetPaused pauses or resumes a task, and says so in the audit trail if that
 // changed anything. It returns ErrNotFound for a task that is not there.
@@ -48,9 +55,9 @@ func (s *Store) SetPaused(ctx context.Context, p PauseParams) error {
 		if err != nil {
 			return err
 		}
-		row := ax.AuditRow{At: p.Now, App: app, Actor: p.Actor, Action: "task.resume", Object: name}
+		row := ax.AuditRow{At: p.Now, App: app, Actor: p.Actor, Action: ActionResume, Object: name}
 		if p.Paused {
-			row.Action = "task.pause"
+			row.Action = ActionPause
 			if row.Detail, err = plainJSON(pauseDetail{p.Until}); err != nil {
 				return err
 			}

@@ -37,6 +37,11 @@ func statePause(b *bed) {
 	equal(b, "newest", trail[0].Action, "task.resume")
 	equal(b, "before it", trail[1].Action+" by "+trail[1].Actor, "task.pause by adam")
 
+	only, err := b.s.AuditTrail(b.Context(), ax.AuditFilter{App: app, Object: "t", Actions: []string{store.ActionPause}, Limit: 1})
+	b.must(err)
+	equal(b, "pauses in the trail", len(only), 1)
+	equal(b, "the pause's instant", only[0].At, noon)
+
 	pause.Task = 42
 	b.wantErr(b.s.SetPaused(b.Context(), pause), store.ErrNotFound)
 }
