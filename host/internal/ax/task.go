@@ -62,6 +62,10 @@ type Task struct {
 	Source string `json:"source,omitempty"`
 }
 
+// SourceConsole is the source of tasks that people have made while hosts run,
+// over the API or in the console. They are in the database only.
+const SourceConsole = "console"
+
 // Schedule says when a task is due. Exactly one of Cron, Every, Delay, At and
 // Trigger is set; the rest narrows it.
 type Schedule struct {

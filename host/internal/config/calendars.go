@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,18 +199,30 @@ func (c *Config) noteCalendars() {
 // UsersOf returns whom the enabled tasks with a calendar notify, and the zone of
 // the first of them.
 func (c *Config) UsersOf(calendar string) (notifiers []string, zone string) {
-	use := c.calendarUses[calendar]
-	if use == nil {
-		return nil, ""
+	if use := c.calendarUses[calendar]; use != nil {
+		notifiers, zone = slices.Clone(use.notifiers), use.zone
 	}
-	return slices.Clone(use.notifiers), use.zone
+	if c.made != nil {
+		more, otherwise := c.made.UsersOf(calendar)
+		notifiers, zone = append(notifiers, more...), cmp.Or(zone, otherwise)
+	}
+	slices.Sort(notifiers)
+	return slices.Compact(notifiers), zone
 }
 
 // Gaps returns, by the names of the calendars that enabled tasks use, the next
 // gap in what each knows, if it begins soon or has begun.
 func (c *Config) Gaps(today calendar.Date) []holidays.Gap {
+	uses := c.calendarUses
+	if c.made != nil {
+		uses = maps.Clone(uses)
+		maps.Copy(uses, c.made.calendarUses)
+	}
 	var gaps []holidays.Gap
-	for _, name := range sortedKeys(c.calendarUses) {
+	for _, name := range sortedKeys(uses) {
+		if c.Calendars[name] == nil { // a task that is defined elsewhere may name one that is gone
+			continue
+		}
 		if gap, found := holidays.NextGap(c.Calendars[name], today); found {
 			gaps = append(gaps, gap)
 		}

@@ -62,6 +62,15 @@ func (u *use) task() string {
 // those that are not there, marked Missing, and settings that break the
 // component's schema. It may be called again whenever the catalog has changed.
 func (c *Config) CheckComponents(cat Catalog) Faults {
+	faults := c.checkOwn(cat)
+	if c.made != nil {
+		faults = append(faults, c.made.checkOwn(cat)...)
+	}
+	return c.Sort(faults)
+}
+
+// checkOwn leaves out the tasks that are defined elsewhere.
+func (c *Config) checkOwn(cat Catalog) Faults {
 	c.passed.mu.Lock()
 	defer c.passed.mu.Unlock()
 	if c.passed.schemas == nil {
@@ -77,7 +86,7 @@ func (c *Config) CheckComponents(cat Catalog) Faults {
 			k.faults[first+j].Task, k.faults[first+j].Kind = u.task(), u.kind
 		}
 	}
-	return c.Sort(k.faults)
+	return k.faults
 }
 
 // passed remembers for each use the schema that its settings have passed: with

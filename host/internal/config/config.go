@@ -56,6 +56,8 @@ type Config struct {
 	uses         []use
 	passed       *passed
 	calendarUses map[string]*calendarUse
+	frame        frame
+	made         *Config // the tasks that are defined elsewhere, see With
 }
 
 // Store says where the state is kept.

@@ -57,6 +57,7 @@ type decoder struct {
 
 func (d *decoder) fault(n *yaml.Node, format string, args ...any) {
 	d.faultAt(d.at(n), format, args...)
+	d.faults[len(d.faults)-1].Field = d.fields[n]
 }
 
 // take checks that a value has the type that its rule demands and takes it.
@@ -234,7 +235,7 @@ func (d *decoder) object(what string, n *yaml.Node, fields []field, needs ...str
 	}
 	for _, key := range needs {
 		if !found.has(key) {
-			d.fault(n, "%s needs the key %s", what, key)
+			d.missingKey(n, what, key)
 		}
 	}
 	return found

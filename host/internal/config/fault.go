@@ -31,6 +31,9 @@ type Fault struct {
 	Task string
 	// Kind is that of the component whose use is wrong; empty for other faults.
 	Kind pluginapi.Kind
+	// Field is the key that it is about, such as job.with.command[0], where a
+	// single task was read; empty for the task as a whole.
+	Field string
 	// Missing: no plugin at hand offers the component. It may be dropped in
 	// later, so a running host parks the task instead of refusing the file.
 	Missing bool

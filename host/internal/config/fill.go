@@ -36,7 +36,12 @@ func (d *decoder) fill(n *yaml.Node) {
 			return "${"
 		}
 		m := reference.FindStringSubmatch(match)
-		value, err := d.lookUp(m[1], m[2])
+		value, err := "", error(nil)
+		if d.bare && refersTo(m[1]) {
+			err = errBare(match)
+		} else {
+			value, err = d.lookUp(m[1], m[2])
+		}
 		switch {
 		case errors.Is(err, errNoReference):
 			return match

@@ -55,11 +55,13 @@ type loader struct {
 	incomplete bool
 	// doubtful: something is wrong with what tasks refer to.
 	doubtful bool
-	sum      hash.Hash
-	read     map[string]bool // files in Config.Files
-	dirs     map[string]bool
-	secrets  map[string]bool
-	zones    map[string]*time.Location
+	// bare: what is read is no file, and may refer to none.
+	bare    bool
+	sum     hash.Hash
+	read    map[string]bool // files in Config.Files
+	dirs    map[string]bool
+	secrets map[string]bool
+	zones   map[string]*time.Location
 	// templates holds what is wrong with texts that were checked.
 	templates map[string][]params.Finding
 
@@ -130,6 +132,7 @@ func (l *loader) load(path string) {
 	l.readQuiet()
 	main.finishAlerts(&settings.alerts)
 	l.doubtful = len(l.faults) > 0
+	l.config.frame = frame{l.options, settings.defaults, settings.alerts.groups}
 	tasks := main.newTaskReader(settings.defaults, settings.alerts.groups)
 	l.config.expect(decoders)
 	for i, d := range decoders {

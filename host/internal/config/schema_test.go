@@ -255,7 +255,7 @@ func TestDocumentedDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		c.Hash, c.uses = "", nil
+		c.Hash, c.uses, c.frame = "", nil, frame{}
 		configs = append(configs, c)
 	}
 	if !reflect.DeepEqual(configs[0], configs[1]) {

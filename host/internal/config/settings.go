@@ -283,7 +283,10 @@ func (d *decoder) addUse(kind pluginapi.Kind, owner string, c component) {
 	}
 	u := use{
 		kind: kind, owner: owner, Use: ax.Use{Name: c.Name, With: c.With},
-		source: d.source, node: placeOf(c.node), with: detached(c.with),
+		source: d.source, node: placeOf(c.node), with: c.with,
+	}
+	if d.fields == nil { // one of many
+		u.with = detached(c.with)
 	}
 	if c.use != nil {
 		u.name = placeOf(c.use)

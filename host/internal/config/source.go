@@ -28,6 +28,8 @@ type source struct {
 	tasks []part
 	// broken: some of what belongs to root is no YAML.
 	broken bool
+	// fields are the keys that lead to the nodes of a task that stands by itself.
+	fields map[*yaml.Node]string
 }
 
 // at returns the position of a node.

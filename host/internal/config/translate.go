@@ -61,7 +61,7 @@ func (t *translator) leaf(e *jsonschema.ValidationError) {
 		t.unknown(n, k.Properties, part)
 	case *broken.Required:
 		for _, missing := range k.Missing {
-			t.fault(n, "%s needs the key %s", key, missing)
+			t.missingKey(n, key, missing)
 		}
 	case *broken.Type:
 		t.wrongType(n, key, k.Want, part)
