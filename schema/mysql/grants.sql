@@ -32,6 +32,8 @@ GRANT INSERT ON `ax`.`ax_audit` TO 'ax_console'@'%';
 GRANT INSERT, DELETE ON `ax`.`ax_alert_silence` TO 'ax_console'@'%';
 GRANT UPDATE (state, next_try_at, window_end, attempts, version) ON `ax`.`ax_alert` TO 'ax_console'@'%';
 
+GRANT DELETE ON `ax`.`ax_request` TO 'ax_console'@'%';
+
 -- If hosts shall make and drop day partitions themselves, which changes no other
 -- table, add:
 --   GRANT ALTER, CREATE, DROP ON `ax`.`ax_instance` TO 'ax_host'@'%';

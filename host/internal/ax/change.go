@@ -18,6 +18,9 @@ type Change struct {
 	// Alerts are written with the rest, for people to be told of. Their IDs are
 	// set by the sender.
 	Alerts []AlertEvent
+	// Request, if not nil, is written with the rest, for the first of those with its
+	// key only. Its Instance is one of Insert.
+	Request *Request
 	// Done is told once whether the change is in the database: applied false
 	// with a nil error means that a condition did not hold. It is called from
 	// the writer's goroutine, in commit order, and must not block.

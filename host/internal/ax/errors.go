@@ -9,6 +9,10 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrDuplicate: an instance of this task, due time, kind and shard exists.
 	ErrDuplicate = errors.New("an instance for this due time exists already")
+	// ErrRepeated: a request with this key was done already.
+	ErrRepeated = errors.New("a request with this key was done already")
+	// ErrRevised: the definition is not the one that the caller wants to replace.
+	ErrRevised = errors.New("the definition was changed by somebody else")
 	// ErrMoved: the row is no longer as the caller saw it; look again.
 	ErrMoved = errors.New("changed by somebody else meanwhile")
 	// ErrUnavailable: the database could not be reached or written for longer

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host/internal/ax"
 )
 
 const (
@@ -27,6 +29,7 @@ type Store interface {
 	Purge(ctx context.Context, app string, before time.Time, limit int) (int, error)
 	PurgeAlerts(ctx context.Context, app string, before time.Time, limit int) (int, error)
 	PurgeAudit(ctx context.Context, app string, before time.Time, limit int) (int, error)
+	PurgeRequests(ctx context.Context, app string, before time.Time, limit int) (int, error)
 }
 
 // Config of a Janitor.
@@ -83,10 +86,12 @@ func (j *Janitor) runOnce(ctx context.Context, now time.Time) (int, error) {
 		before = now.Add(-keep)
 	}
 	_, byDay, daysErr := j.cfg.Store.DropDays(ctx, j.cfg.App, before)
-	if keep <= 0 {
-		return 0, daysErr
+	n, err := j.all(ctx, j.cfg.Store.PurgeRequests, now.Add(-ax.RequestsKept))
+	if keep > 0 && err == nil {
+		var more int
+		more, err = j.purge(ctx, before, byDay)
+		n += more
 	}
-	n, err := j.purge(ctx, before, byDay)
 	return n, errors.Join(daysErr, err)
 }
 
@@ -103,21 +108,28 @@ func (j *Janitor) purge(ctx context.Context, before time.Time, byDay bool) (int,
 	for _, purge := range []func(context.Context, string, time.Time, int) (int, error){
 		purgeInstances, j.cfg.Store.PurgeAlerts, j.cfg.Store.PurgeAudit,
 	} {
-		for {
-			n, err := purge(ctx, j.cfg.App, before, batch)
-			total += n
-			if err != nil {
-				return total, err
-			}
-			if n < batch {
-				break
-			}
-			if !sleep(ctx, rest) {
-				return total, ctx.Err()
-			}
+		n, err := j.all(ctx, purge, before)
+		total += n
+		if err != nil {
+			return total, err
 		}
 	}
 	return total, nil
+}
+
+// all deletes what is older than a time, in small steps.
+func (j *Janitor) all(ctx context.Context, purge func(context.Context, string, time.Time, int) (int, error), before time.Time) (int, error) {
+	total := 0
+	for {
+		n, err := purge(ctx, j.cfg.App, before, batch)
+		total += n
+		if err != nil || n < batch {
+			return total, err
+		}
+		if !sleep(ctx, rest) {
+			return total, ctx.Err()
+		}
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

@@ -12,12 +12,12 @@ import (
 
 // rows is a store that counts rows down.
 type rows struct {
-	instances, alerts, audit int
-	before, instancesBefore  time.Time
-	days                     int // to drop; -1: it has no days
-	fail                     bool
-	calls                    int
-	largest                  int
+	instances, alerts, audit, requests      int
+	before, instancesBefore, requestsBefore time.Time
+	days                                    int // to drop; -1: it has no days
+	fail                                    bool
+	calls                                   int
+	largest                                 int
 }
 
 func (r *rows) take(from *int, before time.Time, limit int) (int, error) {
@@ -54,6 +54,12 @@ func (r *rows) PurgeAlerts(_ context.Context, _ string, before time.Time, limit 
 
 func (r *rows) PurgeAudit(_ context.Context, _ string, before time.Time, limit int) (int, error) {
 	return r.take(&r.audit, before, limit)
+}
+
+func (r *rows) PurgeRequests(_ context.Context, _ string, before time.Time, limit int) (int, error) {
+	n, err := r.take(&r.requests, before, limit)
+	r.requestsBefore = before
+	return n, err
 }
 
 func TestDeletesAllInSmallSteps(t *testing.T) {
@@ -111,6 +117,19 @@ func TestAnErrorDoesNotEndIt(t *testing.T) {
 		j.Stop()
 		if store.calls != 4 {
 			t.Errorf("tried %d times in three periods, want 4", store.calls)
+		}
+	})
+}
+
+// TestRequests: keys of requests go after a day, whatever is kept otherwise.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &rows{requests: 201, instances: 1}
+		j := New(Config{App: "a", Store: store, Log: hclog.NewNullLogger(), Retention: func() time.Duration { return 0 }})
+		now := time.Now()
+		if n, err := j.runOnce(t.Context(), now); n != 201 || err != nil || !store.requestsBefore.Equal(now.Add(-day)) {
+			t.Errorf("deleted %d rows (%v) before %s", n, err, store.requestsBefore)
 		}
 	})
 }

@@ -18,6 +18,7 @@ import (
 //   - false, nil: the condition of Plan or Move did not hold.
 //   - false, ErrDuplicate: an instance of Insert exists already, by its due
 //     time; nothing of the change was written.
+//   - false, ErrRepeated: the key of Request was used before; nothing was written.
 //   - false, ErrUnavailable: the database stayed busy, full or away for RetryFor.
 //     With ErrUncertain too the change may have been written all the same.
 //   - false, another error: the change is wrong, or the store closed or read-only.
@@ -66,6 +67,7 @@ type item struct {
 	inserts [][]any // in the order of instanceColumns
 	events  [][]any // in the order of eventColumns
 	alerts  [][]any // in the order of alertEventColumns
+	request []any   // in the order of requestColumns, nil for none
 
 	// The verdict. Unless it is final the next transaction forms it anew.
 	applied bool
@@ -93,6 +95,9 @@ func encodeChange(c ax.Change) *item {
 	}
 	for i := range c.Alerts {
 		it.alerts = append(it.alerts, alertEventArgs(&c.Alerts[i]))
+	}
+	if c.Request != nil {
+		it.request = requestArgs(c.Request)
 	}
 	return it
 }

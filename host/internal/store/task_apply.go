@@ -29,6 +29,14 @@ type ApplyParams struct {
 	// that are deleted. If one of them has moved on nothing is written at all and
 	// the error is ax.ErrMoved: the caller looks again.
 	Seen map[ax.TaskID]time.Time
+	// Revisions is which revision of tasks the caller wants to replace or delete, 0
+	// for a task that must not be there. If one of them is another one nothing is
+	// written at all and the error is ax.ErrRevised.
+	Revisions map[ax.TaskID]int64
+	// Shown returns a definition as the audit trail may show it. With it audit rows
+	// also tell what a definition was changed to; nil stands for definitions that
+	// hold no secrets.
+	Shown func(definition json.RawMessage) json.RawMessage
 }
 
 // ApplyTasks writes a set of definitions in one transaction: all of it or
@@ -143,6 +151,14 @@ type oldTask struct {
 	deleted  bool
 }
 
+// present is the revision that is in force, 0 for none.
+func (o oldTask) present() int64 {
+	if o.deleted {
+		return 0
+	}
+	return o.revision
+}
+
 // applier holds the statements of one ApplyTasks.
 type applier struct {
 	store  *Store
@@ -201,6 +217,9 @@ func (a *applier) upsert(ctx context.Context, chunk []taskText) error {
 	}
 	for _, t := range chunk {
 		o, known := old[t.id]
+		if want, asked := a.params.Revisions[t.id]; asked && want != o.present() {
+			return fmt.Errorf("task %q: %w", t.name, ax.ErrRevised)
+		}
 		if known && !o.deleted && o.state.planVersion == t.state.planVersion {
 			t.state = o.state
 		}
@@ -231,7 +250,7 @@ func (a *applier) create(ctx context.Context, t taskText) error {
 	} else if err != nil {
 		return err
 	}
-	return a.record(ctx, "task.create", t.name, auditDetail{Revision: 1})
+	return a.record(ctx, "task.create", t.name, a.detail(1, "", t.definition))
 }
 
 func (a *applier) change(ctx context.Context, old oldTask, t taskText) error {
@@ -248,7 +267,7 @@ func (a *applier) change(ctx context.Context, old oldTask, t taskText) error {
 	args := append([]any{
 		t.definition, t.source, flag(t.enabled), revision, version,
 		flag(redefined), micros(p.Now), flag(redefined), p.Actor, int64(t.id),
-	}, a.unmovedArgs(t.id)...)
+	}, a.unmovedArgs(t.id, old.revision)...)
 	if err := matched(a.redefine.ExecContext(ctx, args...)); err != nil {
 		return err
 	}
@@ -260,33 +279,37 @@ func (a *applier) change(ctx context.Context, old oldTask, t taskText) error {
 	}
 	switch {
 	case old.deleted:
-		return a.record(ctx, "task.create", t.name, auditDetail{Revision: revision})
+		return a.record(ctx, "task.create", t.name, a.detail(revision, "", t.definition))
 	case redefined:
-		return a.record(ctx, "task.update", t.name, auditDetail{Revision: revision, Before: json.RawMessage(old.definition)})
+		return a.record(ctx, "task.update", t.name, a.detail(revision, old.definition, t.definition))
 	}
 	return nil
 }
 
-// unmoved is the condition that a task is due next when the caller saw that it
-// is, if that was asked for.
-const unmoved = "(? = 0 OR COALESCE(next_at, -1) = ?)"
+// unmoved is the condition that a task is due next when the caller saw that it is,
+// and still has the revision that was read, each if that was asked for.
+const unmoved = "(? = 0 OR COALESCE(next_at, -1) = ?) AND (? = 0 OR revision = ?)"
 
-func (a *applier) unmovedArgs(id ax.TaskID) []any {
+func (a *applier) unmovedArgs(id ax.TaskID, revision int64) []any {
 	seen, asked := a.params.Seen[id]
-	return []any{flag(asked), nextAtArg(seen)}
+	_, revised := a.params.Revisions[id]
+	return []any{flag(asked), nextAtArg(seen), flag(revised), revision}
 }
 
 func (a *applier) delete(ctx context.Context, id ax.TaskID) error {
 	p := a.params
-	var name string
-	var d auditDetail
-	err := a.tx.QueryRowContext(ctx, a.store.sql("SELECT name, revision FROM ax_task WHERE id = ? AND app = ? AND deleted_at IS NULL"),
-		int64(id), p.App).Scan(&name, &d.Revision)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+	var name, definition string
+	var revision int64
+	err := a.tx.QueryRowContext(ctx, a.store.sql("SELECT name, definition, revision FROM ax_task WHERE id = ? AND app = ? AND deleted_at IS NULL"),
+		int64(id), p.App).Scan(&name, &definition, &revision)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if want, asked := p.Revisions[id]; asked && want != revision {
+		return fmt.Errorf("task %d: %w", id, ax.ErrRevised)
 	}
 	if err != nil {
-		return err
+		return nil // it is not there
 	}
 	version, err := a.changed(ctx)
 	if err != nil {
@@ -296,13 +319,13 @@ func (a *applier) delete(ctx context.Context, id ax.TaskID) error {
 	if _, err := a.tx.ExecContext(ctx, a.store.sql("DELETE FROM ax_alert_task WHERE task_id = ?"), int64(id)); err != nil {
 		return err
 	}
-	args := append([]any{micros(p.Now), version, micros(p.Now), p.Actor, int64(id)}, a.unmovedArgs(id)...)
+	args := append([]any{micros(p.Now), version, micros(p.Now), p.Actor, int64(id)}, a.unmovedArgs(id, revision)...)
 	res, err := a.tx.ExecContext(ctx, a.store.sql(`UPDATE ax_task SET deleted_at = ?, changed = ?, updated_at = ?, updated_by = ?
   WHERE id = ? AND deleted_at IS NULL AND `+unmoved), args...)
 	if err := matched(res, err); err != nil {
 		return fmt.Errorf("task %q: %w", name, err)
 	}
-	return a.record(ctx, "task.delete", name, d)
+	return a.record(ctx, "task.delete", name, a.detail(revision, definition, ""))
 }
 
 // matched turns a conditional change that matched no row into ax.ErrMoved.
@@ -314,25 +337,6 @@ func matched(res sql.Result, err error) error {
 		return err
 	}
 	return ax.ErrMoved
-}
-
-// auditDetail is the detail of an audit row about a definition.
-type auditDetail struct {
-	Revision int64 `json:"revision"`
-	// Before is the definition that was replaced; the one that replaced it is
-	// in the next such row, or in ax_task.
-	Before json.RawMessage `json:"before,omitempty"`
-}
-
-func (a *applier) record(ctx context.Context, action, name string, d auditDetail) error {
-	detail, err := plainJSON(d)
-	if err != nil {
-		return err
-	}
-	p := a.params
-	row := ax.AuditRow{At: p.Now, App: p.App, Actor: p.Actor, Action: action, Object: name, Detail: detail}
-	_, err = a.audit.ExecContext(ctx, auditArgs(row)...)
-	return err
 }
 
 // read returns what the database holds of the tasks in chunk, deleted ones too.

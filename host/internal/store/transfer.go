@@ -36,7 +36,7 @@ type moved struct {
 
 var movedTables = []moved{
 	{"ax_app", ""}, {"ax_task", "id"}, {"ax_instance", "id"}, {"ax_log", "id"}, {"ax_audit", "id"},
-	{"ax_alert", "id"}, {"ax_alert_event", "id"}, {"ax_alert_task", "task_id"}, {"ax_alert_notifier", ""}, {"ax_alert_silence", "id"},
+	{"ax_alert", "id"}, {"ax_alert_event", "id"}, {"ax_alert_task", "task_id"}, {"ax_alert_notifier", ""}, {"ax_alert_silence", "id"}, {"ax_request", ""},
 }
 
 // TransferProgress is how far a Transfer is, in rows.

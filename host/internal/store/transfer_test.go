@@ -39,6 +39,7 @@ SELECT i, 'shop', 17, 'task', 'ops', 'failed', 'sent', NULL, 9, 2, 1, 2, '{"x":1
 	`INSERT INTO ax_alert_task VALUES (17, 'shop', 3, '{}')`,
 	`INSERT INTO ax_alert_notifier VALUES ('shop', 'ops', NULL, 0, NULL, '', 5), ('shop', '值班', 1, 2, 3, 'refused', NULL)`,
 	`INSERT INTO ax_alert_silence VALUES (801, 'shop', '', '', 9, 'moves', 1, 'lin')`,
+	`INSERT INTO ax_request VALUES ('shop', 'order 7', 'd', 1000, 5)`,
 	`INSERT INTO ax_app VALUES ('shop', 512)`,
 }
 
@@ -63,7 +64,7 @@ func contents(t *testing.T, s *store.Store) map[string][]string {
 	all := map[string][]string{}
 	for table, order := range map[string]string{
 		"ax_app": "app", "ax_task": "id", "ax_instance": "id", "ax_log": "id", "ax_audit": "id", "ax_alert": "id",
-		"ax_alert_event": "id", "ax_alert_task": "task_id", "ax_alert_notifier": "app, name", "ax_alert_silence": "id",
+		"ax_alert_event": "id", "ax_alert_task": "task_id", "ax_alert_notifier": "app, name", "ax_alert_silence": "id", "ax_request": "request_key",
 	} {
 		rows, err := s.ReadDB().QueryContext(t.Context(), "SELECT * FROM "+table+" ORDER BY "+order)
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/axsched/ax/host/internal/ax"
 )
 
 // batchTx is one transaction of the writer. New rows are not written at once
@@ -21,6 +23,7 @@ type batchTx struct {
 	waiting   map[int64]bool // the ids in instances
 	events    [][]any
 	alerts    [][]any
+	requests  [][]any
 }
 
 // apply runs the statements of all items whose verdict is not final, and forms
@@ -137,6 +140,9 @@ func (b *batchTx) gather(it *item) {
 	}
 	b.events = append(b.events, it.events...)
 	b.alerts = append(b.alerts, it.alerts...)
+	if it.request != nil {
+		b.requests = append(b.requests, it.request)
+	}
 }
 
 // flush writes the gathered rows.
@@ -144,21 +150,20 @@ func (b *batchTx) flush(ctx context.Context) error {
 	if err := b.flushSets(ctx); err != nil {
 		return err
 	}
-	if _, err := b.inPieces(ctx, stmtInstances, b.instances); err != nil {
-		return err
-	}
-	if _, err := b.inPieces(ctx, stmtEvents, b.events); err != nil {
-		return err
-	}
-	if _, err := b.inPieces(ctx, stmtAlerts, b.alerts); err != nil {
-		return err
+	for _, rows := range []struct {
+		first writerStmt
+		rows  [][]any
+	}{{stmtRequests, b.requests}, {stmtInstances, b.instances}, {stmtEvents, b.events}, {stmtAlerts, b.alerts}} {
+		if _, err := b.inPieces(ctx, rows.first, rows.rows); err != nil {
+			return err
+		}
 	}
 	b.forget()
 	return nil
 }
 
 func (b *batchTx) forget() {
-	b.instances, b.events, b.alerts = b.instances[:0], b.events[:0], b.alerts[:0]
+	b.instances, b.events, b.alerts, b.requests = b.instances[:0], b.events[:0], b.alerts[:0], b.requests[:0]
 	clear(b.waiting)
 }
 
@@ -218,15 +223,21 @@ func (b *batchTx) result(ctx context.Context, stmt writerStmt, args []any) (sql.
 	return b.inTx[stmt].ExecContext(ctx, args...)
 }
 
-// explain turns a violated key into ErrDuplicate if it is that of the due time;
-// a used id is another matter. The text of the error differs between servers,
+// explain turns a violated key into ErrDuplicate if it is that of the due time,
+// and into ErrRepeated if it is that of a request; a used id is another matter. The text of the error differs between servers,
 // so the table is asked.
 func (b *batchTx) explain(ctx context.Context, it *item, cause error) error {
 	if !b.store.dialect.duplicate(cause) {
 		return b.store.wrap("write a change", cause)
 	}
+	var there int
+	if r := it.change.Request; r != nil {
+		err := b.tx.QueryRowContext(ctx, b.store.sql("SELECT count(*) FROM ax_request WHERE app = ? AND request_key = ?"), r.App, r.Key).Scan(&there)
+		if err == nil && there > 0 {
+			return fmt.Errorf("write the request %q: %w", r.Key, ax.ErrRepeated)
+		}
+	}
 	for _, n := range it.change.Insert {
-		var there int
 		err := b.tx.QueryRowContext(ctx, b.store.sql(
 			"SELECT count(*) FROM ax_instance WHERE task_id = ? AND scheduled_at = ? AND kind = ? AND shard = ?"),
 			int64(n.TaskID), micros(n.ScheduledAt), string(n.Kind), n.Shard).Scan(&there)

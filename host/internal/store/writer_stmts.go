@@ -21,11 +21,12 @@ const (
 	stmtPlan writerStmt = iota
 	stmtMove
 	stmtInstances
-	stmtEvents = stmtInstances + writerStmt(len(rowCounts))
-	stmtAlerts = stmtEvents + writerStmt(len(rowCounts))
-	stmtPlans  = stmtAlerts + writerStmt(len(rowCounts))
-	stmtMoves  = stmtPlans + writerStmt(len(rowCounts))
-	stmtCount  = stmtMoves + writerStmt(len(rowCounts))
+	stmtEvents   = stmtInstances + writerStmt(len(rowCounts))
+	stmtAlerts   = stmtEvents + writerStmt(len(rowCounts))
+	stmtRequests = stmtAlerts + writerStmt(len(rowCounts))
+	stmtPlans    = stmtRequests + writerStmt(len(rowCounts))
+	stmtMoves    = stmtPlans + writerStmt(len(rowCounts))
+	stmtCount    = stmtMoves + writerStmt(len(rowCounts))
 )
 
 // writerStmts keeps the statements of the writer, prepared once where that pays.
@@ -75,7 +76,7 @@ func (p *writerStmts) close() {
 
 func writerTexts() [stmtCount]string {
 	texts := [stmtCount]string{stmtPlan: updatePlan, stmtMove: updateInstance}
-	for _, first := range []writerStmt{stmtInstances, stmtEvents, stmtAlerts, stmtPlans, stmtMoves} {
+	for _, first := range []writerStmt{stmtInstances, stmtEvents, stmtAlerts, stmtRequests, stmtPlans, stmtMoves} {
 		for i, rows := range rowCounts {
 			texts[int(first)+i] = rowsText(first, rows)
 		}
@@ -92,6 +93,8 @@ func rowsText(first writerStmt, rows int) string {
 		return insertRows("ax_log", eventColumns, rows)
 	case stmtAlerts:
 		return insertRows("ax_alert_event", alertEventColumns, rows)
+	case stmtRequests:
+		return insertRows("ax_request", requestColumns, rows)
 	case stmtPlans:
 		return planSet.text(rows)
 	default:

@@ -9,6 +9,7 @@ import (
 )
 
 var raceTests = []test{
+	{"one of many edits wins", raceRevisions},
 	{"one plan, many goroutines", racePlan},
 	{"three hosts claim the same rows", raceClaims},
 	{"three hosts make the same instances", raceDueTimes},

@@ -36,6 +36,7 @@ func Run(t *testing.T, create Create) {
 		{"alerts", alertTests},
 		{"events for alerts", alertEventTests},
 		{"audit", auditTests},
+		{"requests", requestTests},
 		{"purge", purgeTests},
 		{"lifecycle", lifecycleTests},
 		{"races", raceTests},

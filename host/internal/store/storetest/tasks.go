@@ -17,6 +17,7 @@ var taskTests = []test{
 	{"state is kept with the same plan", taskStateKept},
 	{"a plan that moved on is not replaced unseen", taskStateSeen},
 	{"deleted and made again", taskRevival},
+	{"only the revision that was seen is replaced", taskRevisions},
 	{"all or nothing", taskAtomic},
 	{"names differ by case", taskCase},
 	{"many at once", taskMany},
