@@ -59,7 +59,7 @@ func (f *fleet) Receive(ctx context.Context, d peer.Dispatch) error {
 		switch {
 		case f.h.draining.Load() || f.drained.Load():
 			return &peer.RefusalError{Code: peer.Draining}
-		case f.view.Fenced():
+		case f.h.fenced():
 			return &peer.RefusalError{Code: peer.Fenced}
 		case f.receive(ax.Attempt{Task: task, Instance: inst}, d.SentAt):
 			return nil

@@ -81,6 +81,10 @@ func (b backend) Health(ctx context.Context) api.Health {
 		health.DatabaseOK = false
 		worsen(api.HealthFailing, "the database does not answer, or cannot be written")
 	}
+	if lost := h.data.missing(); lost != "" {
+		health.DatabaseOK = false
+		worsen(api.HealthFailing, lost+"; "+dataRemedy())
+	}
 	if h.fleet.drained.Load() {
 		worsen(api.HealthDegraded, "the host is drained: it schedules nothing and gets nothing to run until \"ax drain --undo\" or a restart")
 	}

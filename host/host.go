@@ -62,6 +62,7 @@ type Host struct {
 	fleet    *fleet
 	spool    *spool.Spool
 	janitor  *janitor.Janitor
+	data     *dataWatch
 	metrics  *metrics.Metrics
 	listen   *listeners
 	alerts   *alert.Manager
@@ -319,6 +320,10 @@ func (h *Host) openEngine(ctx context.Context) error {
 	if err := h.openSpool(ctx, cfg); err != nil {
 		return err
 	}
+	var err error
+	if h.data, err = newDataWatch(cfg, h.store.Files()); err != nil {
+		return err
+	}
 	h.executor = executor.New(executor.Config{
 		App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation,
 		Workers: cfg.Executor.Workers, Queue: cfg.Executor.Queue,
@@ -328,7 +333,7 @@ func (h *Host) openEngine(ctx context.Context) error {
 		Ended:       h.ended,
 		Observe:     h.observe,
 		Now:         h.now,
-		Fenced:      func() bool { return !h.fleet.sole && h.fleet.view.Fenced() },
+		Fenced:      h.fenced,
 		Keep:        h.keeper(),
 	})
 	if err := h.openFleet(cfg); err != nil {

@@ -19,7 +19,7 @@ func (h *Host) openSpool(ctx context.Context, cfg *config.Config) error {
 	}
 	var err error
 	h.spool, err = spool.Open(ctx, spool.Config{
-		Path: filepath.Join(cfg.DataDir, "spool.db"), Keep: cfg.Cluster.SpoolFor, Node: cfg.Node,
+		Path: spoolPath(cfg), Keep: cfg.Cluster.SpoolFor, Node: cfg.Node,
 		IDs: h.ids, Log: h.log.Named("spool"), Writer: h.writer, Events: h.store, Settled: h.settled,
 	})
 	if err != nil {
@@ -32,6 +32,8 @@ func (h *Host) openSpool(ctx context.Context, cfg *config.Config) error {
 	})
 	return nil
 }
+
+func spoolPath(cfg *config.Config) string { return filepath.Join(cfg.DataDir, "spool.db") }
 
 // keeper returns what keeps the ends of attempts that the database does not take,
 // nil if there is no spool.

@@ -98,6 +98,7 @@ func (h *Host) startLoops(ctx context.Context) error {
 	h.onUndo(h.janitor.Stop)
 	h.loops.Go(h.followPlugins)
 	h.loops.Go(h.newCalendarWatch().run)
+	h.loops.Go(h.watchData)
 	if err := h.watchConfig(); err != nil {
 		h.log.Warn("cannot watch the configuration; use \"ax reload\" after a change", "error", err)
 	}

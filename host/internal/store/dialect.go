@@ -17,6 +17,8 @@ import (
 type dialect interface {
 	// kind is "sqlite" or "mysql".
 	kind() string
+	// files are those that the database is in, none if it is on a server.
+	files() []string
 	// open opens the pools.
 	open(ctx context.Context, o Options) (pools, error)
 	// migrations returns the folder with the numbered SQL files.

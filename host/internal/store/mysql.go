@@ -70,6 +70,8 @@ func (d mySQL) open(ctx context.Context, o Options) (p pools, err error) {
 
 func (mySQL) kind() string { return "mysql" }
 
+func (mySQL) files() []string { return nil }
+
 func (mySQL) migrations() (fs.FS, error) { return fs.Sub(schema.Files, "mysql") }
 
 // serverClock is the time of the server in microseconds UTC, whatever the time

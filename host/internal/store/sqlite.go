@@ -151,6 +151,10 @@ func (sqlite) explain(err error) error {
 
 func (sqlite) kind() string { return "sqlite" }
 
+// files includes those that hold what is not yet in the database file, and the
+// locks of those who use it.
+func (d sqlite) files() []string { return []string{d.path, d.path + "-wal", d.path + "-shm"} }
+
 func (sqlite) migrations() (fs.FS, error) { return fs.Sub(schema.Files, "sqlite") }
 
 // migrate applies each file in a transaction of its own, which excludes all

@@ -126,6 +126,11 @@ func (s *Store) Close() error {
 	return s.pools.close()
 }
 
+// Files returns the paths of the files that the database is in, none if it is on a
+// server. They stay the same files for as long as the store is open, and must not
+// be opened by anybody else in this process.
+func (s *Store) Files() []string { return s.dialect.files() }
+
 // Now returns the time by the clock of the database, which is the clock that
 // all hosts compare leases by.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
