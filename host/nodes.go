@@ -15,7 +15,7 @@ import (
 	"github.com/axsched/ax/host/internal/spelling"
 )
 
-// ListNodes lists the hosts of the app as this one sees them.
+// ListNodes lists the hosts of the app as this one sees them, without former lives.
 func (b backend) ListNodes(context.Context) (api.NodeList, error) {
 	s := b.h.fleet.view.Snapshot()
 	list := api.NodeList{Nodes: make([]api.NodeView, 0, len(s.Members))}
@@ -26,6 +26,9 @@ func (b backend) ListNodes(context.Context) (api.NodeList, error) {
 		}
 	}
 	for i := range s.Members {
+		if former(&s.Members[i], s) {
+			continue
+		}
 		v := nodeView(&s.Members[i], s)
 		if v.Self { // its row is some seconds old
 			v.Running, v.Queued = b.h.executor.Counts()
@@ -48,6 +51,13 @@ func nodeView(m *cluster.Member, s *cluster.Snapshot) api.NodeView {
 		Running: m.Running, Queued: m.Queued, Workers: m.Workers, Queue: m.Queue,
 		Labels: m.Labels, ConfigHash: m.ConfigHash, ClockOffsetSeconds: m.ClockOffset.Seconds(),
 	}
+}
+
+// former reports whether a host is dead and has been started anew since.
+func former(m *cluster.Member, s *cluster.Snapshot) bool {
+	return m.Standing == cluster.Dead && slices.ContainsFunc(s.Members, func(other cluster.Member) bool {
+		return other.Name == m.Name && other.StartedAt.After(m.StartedAt)
+	})
 }
 
 // nodeState sums up how a host looks, the gravest thing first.

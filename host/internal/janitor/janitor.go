@@ -18,6 +18,9 @@ const (
 	batch = 200
 	rest  = 50 * time.Millisecond
 	day   = 24 * time.Hour
+	// silence is how long the row of a host that died is kept: people look at it,
+	// and whoever comes back sooner finds it.
+	silence = 7 * day
 )
 
 // Store deletes old rows; each call returns how many, fewer than limit if none
@@ -30,6 +33,8 @@ type Store interface {
 	PurgeAlerts(ctx context.Context, app string, before time.Time, limit int) (int, error)
 	PurgeAudit(ctx context.Context, app string, before time.Time, limit int) (int, error)
 	PurgeRequests(ctx context.Context, app string, before time.Time, limit int) (int, error)
+	// PurgeNodes deletes the rows of hosts that were silent for some time.
+	PurgeNodes(ctx context.Context, app string, silent time.Duration) (int, error)
 }
 
 // Config of a Janitor.
@@ -92,7 +97,8 @@ func (j *Janitor) runOnce(ctx context.Context, now time.Time) (int, error) {
 		more, err = j.purge(ctx, before, byDay)
 		n += more
 	}
-	return n, errors.Join(daysErr, err)
+	nodes, nodesErr := j.cfg.Store.PurgeNodes(ctx, j.cfg.App, silence)
+	return n + nodes, errors.Join(daysErr, err, nodesErr)
 }
 
 // purge deletes row by row. Instances of a day that will go as a whole are left

@@ -18,6 +18,8 @@ type rows struct {
 	fail                                    bool
 	calls                                   int
 	largest                                 int
+	nodes                                   int
+	silent                                  time.Duration
 }
 
 func (r *rows) take(from *int, before time.Time, limit int) (int, error) {
@@ -60,6 +62,24 @@ func (r *rows) PurgeRequests(_ context.Context, _ string, before time.Time, limi
 	n, err := r.take(&r.requests, before, limit)
 	r.requestsBefore = before
 	return n, err
+}
+
+func (r *rows) PurgeNodes(_ context.Context, _ string, silent time.Duration) (int, error) {
+	r.silent = silent
+	n := r.nodes
+	r.nodes = 0
+	return n, nil
+}
+
+// TestForgetsDeadHosts: also where everything else is kept.
+func TestForgetsDeadHosts(t *testing.T) {
+	t.Parallel()
+	r := &rows{nodes: 3}
+	j := New(Config{App: "shop", Store: r, Log: hclog.NewNullLogger(), Retention: func() time.Duration { return 0 }})
+	n, err := j.runOnce(t.Context(), time.Now())
+	if n != 3 || err != nil || r.silent != 7*24*time.Hour {
+		t.Errorf("deleted %d rows of hosts silent for %s, %v", n, r.silent, err)
+	}
 }
 
 func TestDeletesAllInSmallSteps(t *testing.T) {

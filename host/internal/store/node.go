@@ -85,6 +85,13 @@ func (s *Store) RemoveNode(ctx context.Context, incarnation string) error {
 	return err
 }
 
+// PurgeNodes deletes the rows of hosts of an app that have been silent for some
+// time, by the clock of the database, and returns how many.
+func (s *Store) PurgeNodes(ctx context.Context, app string, silent time.Duration) (int, error) {
+	n, err := s.exec(ctx, "delete the rows of dead hosts", "DELETE FROM ax_node WHERE app = ? AND beat_at < "+s.dialect.clock()+" - ?", app, silent.Microseconds())
+	return int(n), err
+}
+
 // Nodes returns the hosts of an app, the oldest first, whether they live or not,
 // and the time of the database as of then: what lies between that and BeatAt is
 // their silence. It is one statement.

@@ -217,6 +217,11 @@ func TestTransferRefuses(t *testing.T) {
 		{"filled from elsewhere", fresh(), half, store.ErrNotEmpty, "another database"},
 		{"without tables", fresh(), bare, store.ErrSchemaOld, "target"},
 	} {
+		for _, s := range []*store.Store{alive, busy} { // making databases takes longer than a host may be silent
+			if _, err := s.Heartbeat(t.Context(), host); err != nil {
+				t.Fatal(err)
+			}
+		}
 		_, err := store.Transfer(t.Context(), tc.from, tc.to, nil)
 		if !errors.Is(err, tc.want) || tc.want != nil && !strings.Contains(err.Error(), tc.text) {
 			t.Errorf("%s: %v", tc.name, err)

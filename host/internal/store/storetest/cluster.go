@@ -14,6 +14,7 @@ var nodeTests = []test{
 	{"register, beat, remove", nodeLife},
 	{"figures", nodeFigures},
 	{"no nodes", nodeNone},
+	{"dead nodes go", nodePurge},
 	{"numbers for ids", nodeSlots},
 }
 
@@ -98,6 +99,23 @@ func nodeFigures(b *bed) {
 	if err := b.s.RegisterNode(b.Context(), n); err == nil {
 		b.Error("figures without measure were taken")
 	}
+}
+
+func nodePurge(b *bed) {
+	for _, n := range []ax.Node{
+		{Incarnation: "new", Name: "a", App: app, StartedAt: noon}, {Incarnation: "old", Name: "b", App: "other", StartedAt: noon},
+	} {
+		b.must(b.s.RegisterNode(b.Context(), n))
+	}
+	n, err := b.s.PurgeNodes(b.Context(), app, time.Hour)
+	b.must(err)
+	equal(b, "rows of hosts that live", n, 0)
+	n, err = b.s.PurgeNodes(b.Context(), app, -time.Hour) // as seen in an hour
+	b.must(err)
+	equal(b, "rows of dead hosts", n, 1)
+	nodes, _, err := b.s.Nodes(b.Context(), "other")
+	b.must(err)
+	equal(b, "hosts of another app", len(nodes), 1)
 }
 
 func nodeNone(b *bed) {
