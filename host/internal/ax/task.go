@@ -163,8 +163,6 @@ const (
 	StrategyRoundRobin Strategy = "round-robin"
 	// StrategyConsistentHash takes the same node for as long as it is there.
 	StrategyConsistentHash Strategy = "consistent-hash"
-	// StrategyBroadcast runs on every node.
-	StrategyBroadcast Strategy = "broadcast"
 )
 
 // Misfire is what becomes of due times noticed later than Threshold.

@@ -59,7 +59,7 @@ cluster:
 defaults: {strategy: round-robin, nodes: {zone: a}, confirm_timeout: 10s}
 tasks:
   - {name: plain, every: 1m, job: {use: exec}}
-  - {name: other, every: 1m, job: {use: exec}, strategy: broadcast, nodes: {disk: ssd}, confirm_timeout: 1s}
+  - {name: other, every: 1m, job: {use: exec}, strategy: consistent-hash, nodes: {disk: ssd}, confirm_timeout: 1s}
 `, "password": "p@ss:w/rd\n", "tls/cert.pem": cert, "tls/key.pem": key,
 	})
 	dir := filepath.Dir(c.Files[0])
@@ -87,7 +87,7 @@ tasks:
 	if plain.Strategy != ax.StrategyRoundRobin || plain.Nodes["zone"] != "a" || plain.ConfirmTimeout != 10*time.Second {
 		t.Errorf("defaults do not count: %+v", plain)
 	}
-	if other.Strategy != ax.StrategyBroadcast || !reflect.DeepEqual(other.Nodes, map[string]string{"disk": "ssd"}) || other.ConfirmTimeout != time.Second {
+	if other.Strategy != ax.StrategyConsistentHash || !reflect.DeepEqual(other.Nodes, map[string]string{"disk": "ssd"}) || other.ConfirmTimeout != time.Second {
 		t.Errorf("what the task states does not count: %+v", other)
 	}
 }

@@ -42,7 +42,7 @@ type Defined struct {
 // read the files of this machine. file names the text in positions.
 func (c *Config) ReadTask(text []byte, file string) *Defined {
 	l := newLoader(c.frame.options)
-	l.config.App, l.config.Store, l.config.Files = c.App, c.Store, c.Files
+	l.config.App, l.config.Store, l.config.Cluster, l.config.Files = c.App, c.Store, c.Cluster, c.Files
 	l.calendars, l.notifiers, l.bare = c.Calendars, c.Notifiers, true
 	d := &decoder{l, &source{path: file}}
 	defined := &Defined{single: l.config}

@@ -232,11 +232,13 @@ func TestDocumentedDefaults(t *testing.T) {
 	if err := json.Unmarshal([]byte(schema.Config), &s.root); err != nil {
 		t.Fatal(err)
 	}
-	plain := map[string]any{"app": "a", "store": map[string]any{"dsn": "mysql://db/ax"}, "tasks": []any{map[string]any{"name": "t", "every": "1m", "job": map[string]any{"use": "exec"}}}}
+	cluster := map[string]any{"listen": "10.0.0.7:8091", "secret": "0123456789abcdef"}
+	plain := map[string]any{"app": "a", "store": map[string]any{"dsn": "mysql://db/ax"}, "cluster": cluster, "tasks": []any{map[string]any{"name": "t", "every": "1m", "job": map[string]any{"use": "exec"}}}}
 	full := maps.Clone(plain)
 	for _, key := range []string{"data_dir", "http", "cluster", "log", "plugins", "executor", "retention", "defaults"} {
 		full[key] = s.defaultsOf(s.root["properties"].(map[string]any)[key].(map[string]any))
 	}
+	maps.Copy(full["cluster"].(map[string]any), cluster)
 	if len(full["defaults"].(map[string]any)) < 6 {
 		t.Fatalf("few defaults: %v", full["defaults"])
 	}

@@ -77,7 +77,7 @@ func (t *taskDraft) defaultFields() []field {
 		{"jitter", duration(&t.schedule.Jitter, 0)},
 		{"blackout", blackouts(&t.schedule.Blackouts)},
 		{"on_blackout", choice(&t.schedule.OnBlackout, ax.BlackoutSkip, ax.BlackoutAfter)},
-		{"strategy", choice(&t.Strategy, ax.StrategyLeastTasks, ax.StrategyRoundRobin, ax.StrategyConsistentHash, ax.StrategyBroadcast)},
+		{"strategy", strategy(&t.Strategy)},
 		{"nodes", textMap(&t.Nodes)},
 		{"confirm_timeout", duration(&t.ConfirmTimeout, time.Second)},
 		{"start_deadline", duration(&t.StartDeadline, time.Second)},

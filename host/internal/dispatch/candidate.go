@@ -36,9 +36,6 @@ type Wish struct {
 	// Avoid are names of nodes that are taken last: they have just failed to
 	// confirm.
 	Avoid []string
-	// Only is the name of the one node that will do, as for a part of a
-	// broadcast; empty for any.
-	Only string
 }
 
 // ErrNoNode says that no node can take a task at all, with or without room.
@@ -60,10 +57,10 @@ func obstacle(m *Member, task *ax.Task) string {
 }
 
 // able returns the members that can take a task, with or without room.
-func able(all []Member, task *ax.Task, wish Wish) []Member {
+func able(all []Member, task *ax.Task) []Member {
 	fit := make([]Member, 0, len(all))
 	for i := range all {
-		if (wish.Only == "" || wish.Only == all[i].Name) && obstacle(&all[i], task) == "" {
+		if obstacle(&all[i], task) == "" {
 			fit = append(fit, all[i])
 		}
 	}

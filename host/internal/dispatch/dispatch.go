@@ -119,7 +119,7 @@ func (d *Dispatcher) ReserveNear(task *ax.Task, at time.Time, node string) ax.Pl
 func (d *Dispatcher) ReserveFor(task *ax.Task, at time.Time, wish Wish) ax.Place {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	fit := able(d.list, task, wish)
+	fit := able(d.list, task)
 	if len(fit) == 1 { // the usual single host
 		return reserve(&fit[0], task, at)
 	}
@@ -159,21 +159,10 @@ func (d *Dispatcher) turn(task ax.TaskID) uint64 {
 // an ErrNoNode that says for each why not.
 func (d *Dispatcher) Able(task *ax.Task) error {
 	list := d.members()
-	if len(able(list, task, Wish{})) > 0 {
+	if len(able(list, task)) > 0 {
 		return nil
 	}
 	return explain(list, task)
-}
-
-// Everywhere returns the names of the nodes that can take the task, sorted: the
-// parts of a broadcast, each of which is then reserved with Wish.Only.
-func (d *Dispatcher) Everywhere(task *ax.Task) []string {
-	var names []string
-	for _, m := range able(d.members(), task, Wish{}) {
-		names = append(names, m.Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // Release gives a place back.
