@@ -223,7 +223,11 @@ func (f *fleet) figures(labels map[string]string) ax.NodeFigures {
 		Labels: labels, Leaving: f.h.draining.Load(), ConfigHash: f.h.configHash(), Statements: f.h.store.StatementRate(),
 		Running: running, Queued: queued, Workers: workers, Queue: queue,
 	}
+	sick := f.h.sickPlugins()
 	for _, c := range f.h.plugins.Components() {
+		if sick[c.Plugin] != nil {
+			continue // others would hand it runs that cannot begin
+		}
 		if c.Kind == pluginapi.KindJob || c.Kind == pluginapi.KindTrigger {
 			n.Offers = append(n.Offers, c.Name, c.FullName())
 		}

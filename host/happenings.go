@@ -36,6 +36,10 @@ func (h *Host) ended(end ax.Ended) {
 	})
 }
 
+// returned is told of attempts that could not begin. Hosts elsewhere that schedule
+// the task find it in the database.
+func (h *Host) returned(inst ax.Instance) { h.engine.Returned(inst) }
+
 // observe passes on what happens. It does not block.
 func (h *Host) observe(what ax.Happening) {
 	h.metrics.Observe(what)

@@ -331,6 +331,7 @@ func (h *Host) openEngine(ctx context.Context) error {
 		CallbackURL: h.callbackURL,
 		Freed:       h.freed,
 		Ended:       h.ended,
+		Returned:    h.returned,
 		Observe:     h.observe,
 		Now:         h.now,
 		Fenced:      h.fenced,

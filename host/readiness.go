@@ -52,6 +52,14 @@ func (h *Host) readiness(task *ax.Task) func() error {
 	}
 }
 
+// sickPlugins returns the plugins that no run can begin in, with the reason.
+func (h *Host) sickPlugins() map[string]error {
+	if r := h.ready.Load(); r != nil {
+		return r.sick
+	}
+	return nil
+}
+
 // refreshReadiness looks at the plugins anew.
 func (h *Host) refreshReadiness() {
 	cfg := h.live.Load().cfg

@@ -153,6 +153,40 @@ tasks:
 	w.some("due", n, ax.StatusSuccess)
 }
 
+// Runs that wait in the queue while their plugin is removed are not lost: they run
+// once it is there again.
+func TestQueuedRunsOutliveTheirPlugin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "worker", "exec")
+	w.config(`
+executor: {workers: 1}
+tasks:
+- {name: long, at: "2099-01-01", retry: 0, job: {use: exec, with: {shell: "until [ -e ` + w.path("go") + ` ]; do sleep 0.05; done"}}}
+- {name: hold, at: "2099-01-01", retry: 0, overlap: allow, job: {use: work, with: {until: "` + w.path("go") + `", journal: "` + w.path("journal") + `"}}}
+`)
+	h := w.start()
+	defer h.stop()
+	w.run("long")
+	first := w.run("hold") // a lane may always start one
+	w.begun(first)
+	waiting := []string{w.run("hold"), w.run("hold"), w.run("hold")}
+	w.must(os.Remove(w.path("plugins", "ax-plugin-worker")))
+	w.parked("hold", "work")
+	w.write("go", "")
+	w.instance(first, ax.StatusSuccess)
+	for _, id := range waiting {
+		if r := w.instance(id, ax.StatusTriggered); !strings.Contains(r.Reason, "no plugin offers") || r.Attempt != 0 {
+			t.Errorf("run %s: attempt %d, %q", id, r.Attempt, r.Reason)
+		}
+	}
+	w.install("worker", "worker")
+	for _, id := range waiting {
+		if r := w.instance(id, ax.StatusSuccess); r.Attempt != 1 {
+			t.Errorf("run %s needed %d attempts", id, r.Attempt)
+		}
+	}
+}
+
 // What is no plugin is left alone, and the log says why.
 func TestOtherFilesInThePluginDirectory(t *testing.T) {
 	t.Parallel()

@@ -164,6 +164,9 @@ type Outcome struct {
 	Data    json.RawMessage
 	// Permanent refuses further attempts.
 	Permanent bool
+	// NotBegun: the job cannot have begun, since what it takes was not there; the
+	// attempt does not count and is made later.
+	NotBegun bool
 	// Deferred: the attempt goes on elsewhere, Status is StatusRunning.
 	Deferred bool
 	// WillRetry tells listeners that a further attempt is planned.

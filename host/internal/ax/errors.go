@@ -18,6 +18,9 @@ var (
 	// ErrUnavailable: the database could not be reached or written for longer
 	// than the writer was allowed to wait. The same change may be sent again.
 	ErrUnavailable = errors.New("the database is unavailable")
+	// ErrAway: what a run needs, such as its plugin, is not there, so that it has
+	// not begun; it can begin later.
+	ErrAway = errors.New("what it takes is not there")
 	// ErrClosed: the store was closed before.
 	ErrClosed = errors.New("the store is closed")
 )

@@ -27,12 +27,13 @@ const (
 // from RUNNING to RETRYING and the failed attempt lives on as an ax_log event.
 // RUNNING to RUNNING writes what became known on the way: bound parameters, or
 // that the job will report its end by a callback. RUNNING to DISPATCHED gives a
-// claim back before the job began.
+// claim back before the job began, RUNNING to TRIGGERED also the place: what the
+// job needs is not there.
 var moves = map[Status][]Status{
 	StatusPending:    {StatusTriggered, StatusDispatched, StatusRunning, StatusMissed, StatusSkipped},
 	StatusTriggered:  {StatusDispatched, StatusRunning, StatusSkipped, StatusCanceled},
 	StatusDispatched: {StatusTriggered, StatusDispatched, StatusRunning, StatusSkipped, StatusCanceled},
-	StatusRunning:    {StatusRunning, StatusDispatched, StatusSuccess, StatusFailed, StatusTimeout, StatusLost, StatusCanceled, StatusRetrying},
+	StatusRunning:    {StatusRunning, StatusDispatched, StatusTriggered, StatusSuccess, StatusFailed, StatusTimeout, StatusLost, StatusCanceled, StatusRetrying},
 	StatusRetrying:   {StatusDispatched, StatusRunning, StatusCanceled, StatusFailed},
 }
 

@@ -39,6 +39,41 @@ func (e *Engine) Ended(end ax.Ended) {
 	})
 }
 
+// Returned tells the engine of an attempt that could not begin: its instance,
+// TRIGGERED again, waits until what it takes is there. It does not block.
+func (e *Engine) Returned(inst ax.Instance) {
+	e.post(func(now time.Time) {
+		t := e.tasks[inst.TaskID]
+		if t == nil || t.away || !t.holds(inst.ID) {
+			return
+		}
+		t.left(inst.ID)
+		if t.gone {
+			e.cancelRow(inst, "the task was removed", now, nil)
+			if len(t.active) == 0 {
+				delete(e.tasks, t.def.ID)
+			}
+			return
+		}
+		t.putBack(inst)
+		t.retryLater(now) // it is not known yet why its plugin cannot be had
+		e.visit(t, now)
+	})
+}
+
+// putBack lets an instance that was not begun wait where it came from.
+func (t *task) putBack(inst ax.Instance) {
+	switch {
+	case inst.Status == ax.StatusRetrying:
+		t.retries = append(t.retries, inst)
+	case inst.Kind == ax.KindBackfill:
+		t.backfill = append([]ax.Instance{inst}, t.backfill...)
+	default:
+		t.waiting = append([]ax.Instance{inst}, t.waiting...)
+		t.round = max(t.round, 1)
+	}
+}
+
 // expireDeferred ends deferred runs whose callback did not come in time.
 func (e *Engine) expireDeferred(t *task, now time.Time) {
 	for _, inst := range slices.Clone(t.deferred) {

@@ -114,9 +114,10 @@ func (w *world) open(tasks ...ax.Task) {
 	w.executor = executor.New(executor.Config{
 		App: "test", Node: "n1", Incarnation: incarnation, Workers: w.workers, Queue: 2,
 		Writer: w.store, Jobs: w, IDs: ids, Log: hclog.NewNullLogger(),
-		Freed:   func() { w.engine.Freed() },
-		Ended:   func(end ax.Ended) { w.engine.Ended(end) },
-		Observe: w.observe,
+		Freed:    func() { w.engine.Freed() },
+		Ended:    func(end ax.Ended) { w.engine.Ended(end) },
+		Returned: func(inst ax.Instance) { w.engine.Returned(inst) },
+		Observe:  w.observe,
 	})
 	w.engine = engine.New(engine.Config{
 		App: "test", Node: "n1", Log: hclog.NewNullLogger(), IDs: ids, Writer: w.store, Plans: plans{w.store, w.slow},

@@ -197,13 +197,7 @@ func (e *Engine) notBegun(t *task, old ax.Instance, err error, now time.Time) {
 		return
 	}
 	e.cfg.Log.Error("cannot start an instance, will try again", "task", t.def.Name, "instance_id", old.ID, "error", err)
-	if old.Status == ax.StatusRetrying {
-		t.retries = append(t.retries, old)
-	} else if old.Kind == ax.KindBackfill {
-		t.backfill = append([]ax.Instance{old}, t.backfill...)
-	} else {
-		t.waiting = append([]ax.Instance{old}, t.waiting...)
-	}
+	t.putBack(old)
 	t.retryLater(now)
 	e.arm(t, now)
 }

@@ -61,6 +61,9 @@ type Config struct {
 	Freed func()
 	// Ended is told of each attempt's end once it is in the database.
 	Ended func(ax.Ended)
+	// Returned is told of each attempt that could not begin, once its row is
+	// TRIGGERED again.
+	Returned func(ax.Instance)
 	// Keep keeps an end safe that the database has not taken within moments, and
 	// sees to it that it gets there; nil if nobody can. See Delivered.
 	Keep func(Kept) error
@@ -270,12 +273,16 @@ func (e *Executor) Drain(ctx context.Context) {
 func (e *Executor) run(ctx context.Context, a ax.Attempt) {
 	a.Instance.StartedAt = e.cfg.Now() // the claim was earlier: its commit, and perhaps a wait, lie between
 	if e.cfg.Fenced() {
-		e.notRun(a)
+		e.unbegun(a, "the host was cut off from the database before the job began")
 		return
 	}
 	e.cfg.Observe(ax.Happening{What: ax.AttemptStarted, At: a.Instance.StartedAt, Task: a.Task, Instance: a.Instance})
 	token := newToken()
 	out := e.attempt(ctx, &a, token)
+	if out.NotBegun {
+		e.unbegun(a, out.Error)
+		return
+	}
 	out.StartedAt, out.EndedAt = a.Instance.StartedAt, e.cfg.Now()
 	if out.Status == ax.StatusCanceled && errors.Is(context.Cause(ctx), pluginapi.ErrDrain) {
 		// Nobody canceled it: it deserves another attempt.
@@ -293,17 +300,6 @@ func (e *Executor) run(ctx context.Context, a ax.Attempt) {
 	e.Settle(a, out)
 }
 
-// notRun ends an attempt that must not begin any more: the other hosts may have
-// given it up already and made another one.
-func (e *Executor) notRun(a ax.Attempt) {
-	e.leave(a.Instance.ID)
-	e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
-	e.Settle(a, ax.Outcome{
-		Status: ax.StatusLost, Error: "the host was cut off from the database before the job began",
-		StartedAt: a.Instance.StartedAt, EndedAt: e.cfg.Now(),
-	})
-}
-
 // attempt binds the parameters and runs the job. A panic in it is a failure of
 // the attempt.
 func (e *Executor) attempt(ctx context.Context, a *ax.Attempt, token string) (out ax.Outcome) {
@@ -314,7 +310,7 @@ func (e *Executor) attempt(ctx context.Context, a *ax.Attempt, token string) (ou
 		}
 	}()
 	if err := context.Cause(ctx); err != nil {
-		return ax.Outcome{Status: ax.StatusCanceled, Error: err.Error()}
+		return ax.Outcome{Status: ax.StatusCanceled, Error: err.Error(), NotBegun: errors.Is(err, pluginapi.ErrDrain)}
 	}
 	if a.Task.Timeout > 0 {
 		var stop context.CancelFunc
@@ -325,7 +321,10 @@ func (e *Executor) attempt(ctx context.Context, a *ax.Attempt, token string) (ou
 	if !a.Instance.ParamsBound {
 		params, keep, err := e.cfg.Jobs.BindParams(ctx, a.Task, req, a.Instance.Params)
 		if err != nil {
-			return ax.Outcome{Status: ax.StatusFailed, Error: fmt.Sprintf("make parameters: %v", err), Permanent: pluginapi.IsPermanent(err)}
+			return ax.Outcome{
+				Status: ax.StatusFailed, Error: fmt.Sprintf("make parameters: %v", err),
+				Permanent: pluginapi.IsPermanent(err), NotBegun: errors.Is(err, ax.ErrAway) && ctx.Err() == nil,
+			}
 		}
 		if keep {
 			if err := e.bind(a, params); err != nil {

@@ -30,11 +30,11 @@ func (hd handle) visit(ctx context.Context) (*visit, error) {
 	}
 	p, c, err := hd.host.find(hd.kind, hd.spec.Use)
 	if err != nil {
-		return nil, err
+		return nil, awayError{err}
 	}
 	proc, err := p.acquire(ctx)
 	if err != nil {
-		return nil, err
+		return nil, awayError{err}
 	}
 	return &visit{plugin: p, proc: proc, component: c, want: hd.wanted(c.Name)}, nil
 }

@@ -76,6 +76,9 @@ func notBegun(ctx context.Context, err error) ax.Outcome {
 		out.Error = withStack(err.Error(), p.Stack)
 	case ctx.Err() != nil:
 		out.Status = statusOf(context.Cause(ctx))
+		out.NotBegun = errors.Is(context.Cause(ctx), pluginapi.ErrDrain)
+	default:
+		out.NotBegun = errors.Is(err, ax.ErrAway)
 	}
 	return out
 }

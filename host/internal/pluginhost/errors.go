@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/pluginapi"
 )
 
@@ -51,6 +52,12 @@ func (e *UnavailableError) Error() string {
 }
 
 func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// awayError says that no process could be had for a call: nothing was asked of
+// the plugin. It reads as its cause, and is ax.ErrAway too.
+type awayError struct{ error }
+
+func (e awayError) Unwrap() []error { return []error{e.error, ax.ErrAway} }
 
 // MisbehavedError says that a plugin broke the contract: its answer cannot be
 // used, and asking again would bring no better one.

@@ -26,7 +26,8 @@ func (h *Host) Job(spec Spec) *Job {
 //   - TIMEOUT or CANCELED: ctx ended, with pluginapi.ErrTimeout, ErrCanceled or
 //     ErrReplaced as its cause, and the job failed upon that or did not end;
 //   - LOST: the process died, gave no sign of life or broke the contract, the
-//     plugin was not available, or ctx ended with pluginapi.ErrDrain.
+//     plugin was not available, or ctx ended with pluginapi.ErrDrain. NotBegun
+//     says that no process was asked.
 //
 // A process that ends or drains before it was asked to run costs no attempt: the
 // next one is asked, a few times. Once it was asked nobody can say that the job

@@ -258,6 +258,9 @@ func TestJobThatCannotBegin(t *testing.T) {
 		if out.Status != ax.StatusLost || !strings.Contains(out.Error, want) {
 			t.Errorf("%s: outcome = %+v, want LOST with %q", use, out, want)
 		}
+		if asked := use == "never-accepts/silent"; out.NotBegun == asked {
+			t.Errorf("%s: NotBegun is %v", use, out.NotBegun)
+		}
 	}
 	out := th.Job(Spec{Use: "work", Settings: []byte(`{"hwo":"ok"}`)}).Run(t.Context(), request(), ignore)
 	if out.Status != ax.StatusFailed || !out.Permanent {
