@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -111,7 +112,18 @@ func (h *Host) notify(ctx context.Context, name string, msg pluginapi.Message) (
 		h.logMessage(name, msg)
 		return "", nil
 	}
-	return h.plugins.Notifier(pluginhost.Spec{Use: notifier.Use.Name, Settings: notifier.With}).Notify(ctx, msg)
+	receipt, err = h.plugins.Notifier(pluginhost.Spec{Use: notifier.Use.Name, Settings: notifier.With}).Notify(ctx, msg)
+	return receipt, blame(err)
+}
+
+// blame marks errors that come from the lack of a plugin on this host.
+func blame(err error) error {
+	_, missing := errors.AsType[*pluginhost.NotFoundError](err)
+	_, broken := errors.AsType[*pluginhost.UnavailableError](err)
+	if missing || broken {
+		return fmt.Errorf("%w (%w)", err, alert.ErrCannot)
+	}
+	return err
 }
 
 // logMessage is the built-in notifier.

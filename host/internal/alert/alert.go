@@ -56,7 +56,8 @@ type Config struct {
 	// configuration, and returns what pluginapi.ReceiptNotifier says. It must return when ctx ends. It is called for one message
 	// of a notifier at a time. An error that pluginapi.IsPermanent knows gives
 	// the message up; any other one has it sent again later, not before the wait
-	// that pluginapi.RetryAfter gave it.
+	// that pluginapi.RetryAfter gave it, and for one that is ErrCannot perhaps by
+	// another host.
 	Notify func(ctx context.Context, notifier string, msg pluginapi.Message) (receipt string, err error)
 	// Tried is told of each try to deliver a message: AlertSent, AlertFailed or
 	// AlertGivenUp. nil for nothing.
@@ -231,6 +232,9 @@ func (m *Manager) turn(ctx context.Context, now time.Time) (next time.Time, err 
 	}
 	if err := m.settle(ctx, now); err != nil {
 		return now, err
+	}
+	if goOn, err := m.giveWay(ctx, now); err != nil || !goOn {
+		return now.Add(leaseCheck), err // or once a delivery has ended
 	}
 	again, err := m.gather(ctx, now)
 	if err != nil {

@@ -101,6 +101,7 @@ func (m *Manager) settleOne(ctx context.Context, now time.Time, res *result) err
 		return err
 	}
 	m.keeper.notifiers[n.Name] = &n
+	m.keeper.unable = m.keeper.unable || v.cannot
 	if !res.cutOff {
 		m.cfg.Tried(r.Notifier, v.state)
 	}
@@ -122,6 +123,8 @@ type verdict struct {
 	cause string
 	again time.Time
 	wait  time.Duration // that the notifier asks for
+	// cannot: the reason is this host.
+	cannot bool
 }
 
 // judge says what the answer of a notifier means. r is the row before the try.
@@ -137,7 +140,8 @@ func (m *Manager) judge(r *row, res *result) verdict {
 	case pluginapi.IsPermanent(res.err), res.at.Sub(r.WindowEnd) >= m.cfg.Settings().Expire:
 		v.state = ax.AlertGivenUp
 	default:
-		v.again = res.at.Add(max(backoff(r.Attempts+1), v.wait))
+		v.cannot = errors.Is(res.err, ErrCannot)
+		v.again = res.at.Add(v.backoff(r.Attempts + 1))
 	}
 	return v
 }
@@ -154,11 +158,19 @@ func (v *verdict) mark(n *ax.AlertNotifier, at time.Time) {
 	n.Failures++
 	n.LastError, n.NextTryAt = v.cause, time.Time{}
 	if v.state == ax.AlertFailed {
-		n.NextTryAt = at.Add(max(backoff(n.Failures), v.wait))
+		n.NextTryAt = at.Add(v.backoff(n.Failures))
 	}
 }
 
 // backoff is the wait after so many tries.
+func (v *verdict) backoff(tries int) time.Duration {
+	if v.cannot {
+		return min(backoff(tries), lastCannot)
+	}
+	return max(backoff(tries), v.wait)
+}
+
+// backoff is the usual wait after so many tries.
 func backoff(tries int) time.Duration {
 	wait := firstBackoff
 	for ; tries > 1 && wait < lastBackoff; tries-- {

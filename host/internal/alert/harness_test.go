@@ -42,8 +42,10 @@ type world struct {
 	next     map[string]time.Time // due times that nobody has recorded
 	run      ax.InstanceID        // the newest one
 	ids      *ax.IDs
-	nested   atomic.Bool // something happens while the Manager works
-	log      syncBuffer
+	// incarnations are those of the newest Manager of each host.
+	incarnations map[string]string
+	nested       atomic.Bool // something happens while the Manager works
+	log          syncBuffer
 
 	mu      sync.Mutex
 	got     []delivery       // what notifiers have taken
@@ -57,6 +59,7 @@ type world struct {
 // delivery is a message handed to a notifier.
 type delivery struct {
 	at       time.Time
+	host     string // that delivers it
 	notifier string
 	msg      pluginapi.Message
 }
@@ -116,7 +119,7 @@ func story(t *testing.T, f func(w *world)) {
 
 func newWorld(t *testing.T, path string) *world {
 	return &world{
-		t: t, node: "n1", path: path, tasks: map[string]*ax.Task{}, run: 1000, ids: ax.NewIDs(1),
+		t: t, node: "n1", path: path, tasks: map[string]*ax.Task{}, run: 1000, ids: ax.NewIDs(1), incarnations: map[string]string{},
 		settings: alert.Settings{
 			Window: window, Expire: 48 * time.Hour, To: []string{"ops"},
 			Receivers: map[string]*alert.Receiver{"ops": {}, "dev": {}, "hangs": {}},
@@ -167,11 +170,16 @@ func (w *world) open() {
 
 // newManager returns a Manager on the database, which has it for itself if sole.
 func (w *world) newManager(node string, sole bool) *alert.Manager {
+	incarnation := node + "-" + time.Now().Format(time.RFC3339Nano)
+	w.incarnations[node] = incarnation
 	return alert.New(alert.Config{
-		App: "shop", Node: node, Incarnation: node + "-" + time.Now().Format(time.RFC3339Nano), Sole: sole, IDs: w.ids, Store: w.store,
+		App: "shop", Node: node, Incarnation: incarnation, Sole: sole, IDs: w.ids, Store: w.store,
 		Log:      hclog.New(&hclog.LoggerOptions{Output: &w.log, Level: hclog.Debug}),
 		Settings: func() *alert.Settings { return &w.settings },
-		Task:     func(name string) *ax.Task { return w.tasks[name] }, Notify: w.notify,
+		Task:     func(name string) *ax.Task { return w.tasks[name] },
+		Notify: func(ctx context.Context, notifier string, msg pluginapi.Message) (string, error) {
+			return w.notify(ctx, delivery{at: time.Now(), host: node, notifier: notifier, msg: msg})
+		},
 		Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[secret]") },
 		Overdue: func(_ context.Context, tasks []ax.OverdueTask) {
 			w.mu.Lock()
@@ -186,8 +194,7 @@ func (w *world) newManager(node string, sole bool) *alert.Manager {
 	})
 }
 
-func (w *world) notify(ctx context.Context, notifier string, msg pluginapi.Message) (string, error) {
-	d := delivery{at: time.Now(), notifier: notifier, msg: msg}
+func (w *world) notify(ctx context.Context, d delivery) (string, error) {
 	w.mu.Lock()
 	answer := w.answer
 	w.mu.Unlock()

@@ -29,6 +29,10 @@ type keeper struct {
 	held    bool
 	lease   ax.AlertLease
 	askedAt time.Time // for the lease, or it was prolonged
+	// heldSince is when this host got the lease, absentUntil until when it leaves
+	// it to others, and unable that it could not deliver a message.
+	heldSince, absentUntil time.Time
+	unable                 bool
 
 	gatherAt time.Time // when the next round may be
 	lookAt   time.Time // when to look for what other hosts have written
@@ -59,6 +63,9 @@ func (m *Manager) hold(ctx context.Context, now time.Time) (bool, error) {
 	if k.held {
 		return true, m.write(ctx, now, ax.AlertBatch{})
 	}
+	if now.Before(k.absentUntil) {
+		return false, nil
+	}
 	k.askedAt = now
 	lease, ok, err := m.cfg.Store.TakeAlertLease(ctx, m.cfg.App, m.cfg.Incarnation, leaseTTL, m.cfg.Sole)
 	if err != nil || !ok {
@@ -79,6 +86,7 @@ func (m *Manager) hold(ctx context.Context, now time.Time) (bool, error) {
 		}
 	}
 	k.held, k.lease, k.notifiers = true, lease, map[string]*ax.AlertNotifier{}
+	k.heldSince, k.unable = now, false
 	for i := range notifiers {
 		k.notifiers[notifiers[i].Name] = &notifiers[i]
 	}
