@@ -82,6 +82,7 @@ func fireEnv(fire *pluginapi.Fire) map[string]string {
 		"AX_ATTEMPT":      strconv.Itoa(fire.Attempt),
 		"AX_SCHEDULED_AT": fire.ScheduledAt.Format(time.RFC3339Nano),
 		"AX_TRACE_ID":     fire.TraceID,
+		"TRACEPARENT":     fire.TraceParent(),
 		"AX_FENCE":        strconv.FormatInt(fire.Fence, 10),
 		"AX_NODE":         fire.Node,
 	}

@@ -29,6 +29,7 @@ func TestEnvironment(t *testing.T) {
 		"TZ": "Asia/Shanghai", "REGION": "eu",
 		"AX_TASK": "sync", "AX_INSTANCE_ID": b.run.InstanceID, "AX_ATTEMPT": "2", "AX_FENCE": "7", "AX_NODE": "n1",
 		"AX_SCHEDULED_AT": "2026-03-01T10:00:00+08:00", "AX_TRACE_ID": "4bf92f3577b34da6a3ce929d0e0e4736",
+		"TRACEPARENT":   b.run.TraceParent(),
 		"AX_PARAM_DATE": "2026-03-01", "AX_PARAM_MAX_ROWS": "1000000000000000000000", "AX_PARAM_HALF": "0.5",
 		"AX_PARAM_DRY_RUN": "true", "AX_PARAM_NONE": "", "AX_PARAM__": "sun",
 		"AX_PARAMS": `{"date":"2026-03-01","dry run":true,"half":0.5,"list":["a",1],"max-rows":1e+21,"none":null,"日":"sun"}`,

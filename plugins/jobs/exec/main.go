@@ -8,7 +8,8 @@
 //	PATH, LANG, TMPDIR   those of the plugin; else a usual PATH, C.UTF-8, unset
 //	HOME, USER, LOGNAME  of the user that it runs as
 //	SHELL, TZ            /bin/sh, and the task's time zone
-//	AX_TASK, AX_INSTANCE_ID, AX_ATTEMPT, AX_SCHEDULED_AT, AX_TRACE_ID, AX_FENCE, AX_NODE
+//	AX_TASK, AX_INSTANCE_ID, AX_ATTEMPT, AX_SCHEDULED_AT, AX_FENCE, AX_NODE
+//	AX_TRACE_ID, TRACEPARENT  the run's trace, and its attempt's span as W3C Trace Context
 //	AX_PARAM_NAME        every parameter that is text, a number, a truth value or null
 //	AX_PARAMS            all parameters as a JSON object
 //

@@ -3,14 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +124,7 @@ func setRun(header http.Header, fire *pluginapi.Fire) {
 	header.Set("X-Ax-Scheduled-At", fire.ScheduledAt.Format(time.RFC3339Nano))
 	header.Set("X-Ax-Fence", strconv.FormatInt(fire.Fence, 10))
 	header.Set("X-Ax-Idempotency-Key", headerText(fire.InstanceID))
-	if trace := traceParent(fire); trace != "" {
+	if trace := fire.TraceParent(); trace != "" {
 		header.Set("Traceparent", trace)
 	}
 }
@@ -140,18 +137,4 @@ func headerText(text string) string {
 		return url.PathEscape(text)
 	}
 	return text
-}
-
-// tracePattern matches a trace id as W3C Trace Context wants it.
-var tracePattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
-
-// traceParent makes the W3C Trace Context header, whose parent id stands for
-// the attempt; it is empty if the run's trace id is of another form.
-func traceParent(fire *pluginapi.Fire) string {
-	if !tracePattern.MatchString(fire.TraceID) || strings.Trim(fire.TraceID, "0") == "" {
-		return ""
-	}
-	const parentBytes = 8
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", fire.InstanceID, fire.Attempt))
-	return "00-" + fire.TraceID + "-" + hex.EncodeToString(sum[:parentBytes]) + "-01"
 }
