@@ -47,7 +47,7 @@ func layers() []layer {
 		{
 			name: "L3", packages: []string{
 				"host/internal/engine", "host/internal/executor", "host/internal/dispatch", "host/internal/rescue",
-				"host/internal/alert", "host/internal/janitor", "host/internal/cluster", "host/internal/metrics",
+				"host/internal/alert", "host/internal/janitor", "host/internal/cluster", "host/internal/metrics", "host/internal/traces",
 				"host/internal/spool", "host/internal/peer",
 			},
 			may: []string{"L0", "L1", "author"},

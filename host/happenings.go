@@ -45,6 +45,7 @@ func (h *Host) observe(what ax.Happening) {
 	h.metrics.Observe(what)
 	h.listen.observe(what)
 	h.alerts.Observe(what)
+	h.traces.Observe(what)
 	if what.What == ax.AttemptEnded {
 		h.runs.ended(what)
 	}

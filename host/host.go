@@ -30,6 +30,7 @@ import (
 	"github.com/axsched/ax/host/internal/redact"
 	"github.com/axsched/ax/host/internal/spool"
 	"github.com/axsched/ax/host/internal/store"
+	"github.com/axsched/ax/host/internal/traces"
 )
 
 // Options of a Host.
@@ -66,6 +67,7 @@ type Host struct {
 	metrics  *metrics.Metrics
 	listen   *listeners
 	alerts   *alert.Manager
+	traces   *traces.Traces // nil without a collector
 	// alertSettings are those in force.
 	alertSettings atomic.Pointer[alert.Settings]
 	runs          runLog
@@ -317,6 +319,9 @@ func (h *Host) openEngine(ctx context.Context) error {
 	h.onUndo(h.listen.stop)
 	h.metrics = metrics.New(h.gauges())
 	h.openAlerts()
+	if err := h.openTraces(cfg.Traces); err != nil {
+		return err
+	}
 	if err := h.openSpool(ctx, cfg); err != nil {
 		return err
 	}

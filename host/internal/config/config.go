@@ -28,6 +28,7 @@ type Config struct {
 	Log      Log
 	Plugins  Plugins
 	Executor Executor
+	Traces   Traces
 	// Retention is how long finished instances and their logs are kept.
 	Retention time.Duration
 

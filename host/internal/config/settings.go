@@ -40,6 +40,7 @@ type settings struct {
 	cluster     clusterDraft
 	include     []*yaml.Node
 	alerts      alertsDraft
+	traces      tracesDraft
 	defaults    *yaml.Node
 }
 
@@ -51,7 +52,10 @@ func newSettings(to *Config) *settings {
 	to.Retention = defaultRetention
 	to.DataDir, to.Plugins.Dir = "data", "plugins"
 	to.Alerts = defaultAlerts()
-	return &settings{to: to, cluster: clusterDraft{to: &to.Cluster}, alerts: alertsDraft{to: &to.Alerts}}
+	to.Traces.Percent = 100
+	return &settings{
+		to: to, cluster: clusterDraft{to: &to.Cluster}, alerts: alertsDraft{to: &to.Alerts}, traces: tracesDraft{to: &to.Traces},
+	}
 }
 
 func (s *settings) fields() []field {
@@ -77,6 +81,7 @@ func (s *settings) fields() []field {
 			field{"queue", integer(&c.Executor.Queue, 1, maxWaiting)},
 			field{"grace", duration(&c.Executor.Grace, 0)})},
 		{"alerts", s.alerts.rule()},
+		{"traces", s.traces.rule()},
 		{"retention", duration(&c.Retention, time.Hour)},
 		{"include", orOne(listOf(noting(text(new(string)), &pattern), func() {}, func() { s.include = append(s.include, pattern) }))},
 		{"defaults", later(section("defaults", new(taskDraft).defaultFields()...), &s.defaults)},
@@ -160,6 +165,7 @@ func (d *decoder) finishSettings(s *settings) {
 		d.checkPublicURL(&c.HTTP, s.publicURL)
 	}
 	d.finishCluster(&s.cluster, c.Store)
+	d.finishTraces(&s.traces)
 }
 
 // mysqlPrefix is how the DSN of a database begins that several hosts can share.
