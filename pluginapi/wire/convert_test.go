@@ -6,9 +6,11 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 	_ "time/tzdata"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
@@ -122,6 +124,9 @@ func TestProblems(t *testing.T) {
 	}
 	if got := DecodeProblem(&pb.Problem{RetryAfter: math.MinInt64}); pluginapi.RetryWait(got) != 0 {
 		t.Errorf("a wait that lies in the past becomes %v", pluginapi.RetryWait(got))
+	}
+	if long := EncodeProblem(errors.New(strings.Repeat("长", MaxMessage))); proto.Size(long) > 2*maxProblem || !utf8.ValidString(long.GetMessage()) {
+		t.Errorf("a long problem takes %d bytes", proto.Size(long))
 	}
 	if DecodeProblem(EncodeProblem(nil)) != nil {
 		t.Error("no error becomes one")

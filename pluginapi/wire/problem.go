@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -34,14 +35,25 @@ func EncodeProblem(err error) *pb.Problem {
 	if err == nil {
 		return nil
 	}
-	out := &pb.Problem{Kind: pb.Problem_RETRYABLE, Message: validText(err.Error())}
+	out := &pb.Problem{Kind: pb.Problem_RETRYABLE, Message: problemText(err.Error())}
 	if p, ok := errors.AsType[*ProblemError](err); ok {
-		out.Kind, out.Stack = p.Kind, validText(p.Stack)
+		out.Kind, out.Stack = p.Kind, problemText(p.Stack)
 	} else if pluginapi.IsPermanent(err) {
 		out.Kind = pb.Problem_PERMANENT
 	}
 	out.RetryAfter = pluginapi.RetryWait(err).Microseconds()
 	return out
+}
+
+// maxProblem bounds the words of a problem, so that the message with them in it is
+// far from MaxMessage: an error that cannot be sent would be none.
+const maxProblem = 256 << 10
+
+func problemText(s string) string {
+	if len(s) > maxProblem {
+		s = fmt.Sprintf("%s… [%d bytes cut]", s[:maxProblem], len(s)-maxProblem)
+	}
+	return validText(s)
 }
 
 // maxRetryAfter is the longest wait that is believed.

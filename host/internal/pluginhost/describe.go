@@ -66,7 +66,7 @@ func (d *describer) describe(ctx context.Context, path string, program *os.File)
 	if err != nil {
 		return wire.Manifest{}, fmt.Errorf("describe: %w; it printed %q", err, stdout.Bytes()[:min(stdout.Len(), 200)])
 	}
-	return m, checkManifest(m)
+	return boundManifest(m, checkManifest(m))
 }
 
 // checkManifest reports what is wrong with a manifest, all at once.

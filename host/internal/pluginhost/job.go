@@ -75,14 +75,11 @@ func statusOf(cause error) ax.Status {
 	return ax.StatusCanceled
 }
 
-// maxStack bounds the stack of a panic in an outcome.
-const maxStack = 16 << 10
-
 func withStack(message, stack string) string {
 	if stack == "" {
 		return message
 	}
-	return message + "\n" + stack[:min(len(stack), maxStack)]
+	return message + "\n" + stack
 }
 
 // outcomeOf is the outcome that the job reported. cause is why the host ended

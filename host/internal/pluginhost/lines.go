@@ -77,7 +77,7 @@ func (r pacedReader) Read(b []byte) (int, error) {
 }
 
 // logBudget decides which lines are logged: perSec bytes on average, after a
-// burst of eight times as many, so that a plugin cannot fill the disk.
+// burst of burstSeconds times as many, so that a plugin cannot fill the disk.
 type logBudget struct {
 	perSec  float64
 	tokens  float64
@@ -85,18 +85,21 @@ type logBudget struct {
 	dropped int
 }
 
-// lineCost is what a line costs besides its length.
-const lineCost = 200
+const (
+	// lineCost is what a line costs besides its length.
+	lineCost     = 200
+	burstSeconds = 2
+)
 
 func newLogBudget(perSec int) logBudget {
-	return logBudget{perSec: float64(perSec), tokens: 8 * float64(perSec)}
+	return logBudget{perSec: float64(perSec), tokens: burstSeconds * float64(perSec)}
 }
 
 // take reports whether a line of this length may be logged now, and how many
 // were dropped before it.
 func (b *logBudget) take(now time.Time, length int) (ok bool, dropped int) {
 	if !b.at.IsZero() {
-		b.tokens = min(8*b.perSec, b.tokens+now.Sub(b.at).Seconds()*b.perSec)
+		b.tokens = min(burstSeconds*b.perSec, b.tokens+now.Sub(b.at).Seconds()*b.perSec)
 	}
 	b.at = now
 	if b.tokens < 0 {

@@ -44,7 +44,8 @@ func (o *output) identify(pid int) {
 	o.log = o.log.With("pid", pid)
 }
 
-// stderrLine takes a line of the plugin's stderr.
+// stderrLine takes a line of the plugin's stderr, to which package serve sends also
+// what the author prints to stdout: which of the two it was is not known.
 func (o *output) stderrLine(line []byte, cut bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,7 +64,7 @@ func (o *output) stderrLine(line []byte, cut bool) {
 		return
 	}
 	if !structured {
-		o.log.Info("stderr", "text", printable(line), "cut", cut)
+		o.write("output", line, cut)
 		return
 	}
 	o.log.Log(entry.level, entry.message, entry.fields...)
@@ -78,8 +79,17 @@ func (o *output) strayLine(line []byte, cut bool) {
 	}
 	o.remember(line)
 	if o.allowed(line) {
-		o.log.Info("stray output", "text", printable(line), "cut", cut)
+		o.write("stray output", line, cut)
 	}
+}
+
+// write logs a raw line.
+func (o *output) write(what string, line []byte, cut bool) {
+	fields := []any{"text", bounded(printable(line), maxStack)}
+	if cut {
+		fields = append(fields, "longer_than", maxLine)
+	}
+	o.log.Info(what, fields...)
 }
 
 // allowed takes a line from the budget and tells of lines dropped before.
@@ -119,9 +129,9 @@ func (o *output) report() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.panicText) > 0 {
-		return string(bytes.ToValidUTF8(bytes.TrimSpace(o.panicText), []byte("?")))
+		return bounded(string(bytes.ToValidUTF8(bytes.TrimSpace(o.panicText), []byte("?"))), maxStack)
 	}
-	return strings.Join(o.tail, "\n")
+	return bounded(strings.Join(o.tail, "\n"), maxStack)
 }
 
 // startsPanic reports whether a line is the first one that the Go runtime
@@ -153,7 +163,7 @@ func parseLogLine(line []byte) (logLine, bool) {
 	if !isText || !hasLevel {
 		return logLine{}, false
 	}
-	entry := logLine{level: hclog.LevelFromString(level), message: printable([]byte(message))}
+	entry := logLine{level: hclog.LevelFromString(level), message: bounded(printable([]byte(message)), maxStack)}
 	if entry.level == hclog.NoLevel || entry.level >= hclog.Off {
 		entry.level = hclog.Info
 	}
@@ -169,7 +179,9 @@ func parseLogLine(line []byte) (logLine, bool) {
 // fieldValue keeps plain values and writes the others as JSON.
 func fieldValue(v any) any {
 	switch v := v.(type) {
-	case string, float64, bool:
+	case string:
+		return bounded(v, maxText)
+	case float64, bool:
 		return v
 	case nil:
 		return "null"
@@ -178,7 +190,7 @@ func fieldValue(v any) any {
 	if err != nil { // not possible: it was read from JSON
 		return fmt.Sprint(v)
 	}
-	return string(text)
+	return bounded(string(text), maxText)
 }
 
 // printable makes text from a plugin safe for a line of a log: no line ends,

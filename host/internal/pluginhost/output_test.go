@@ -51,6 +51,20 @@ func TestParseLogLineKeepsWhatDoesNotFit(t *testing.T) {
 	}
 }
 
+// TestOutputIsCalledByItsName: package serve sends prints to stdout the same way as
+// those to stderr.
+func TestOutputIsCalledByItsName(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	out := newOutput(hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Trace}), defaultLimits())
+	out.stderrLine([]byte("printed"), false)
+	out.stderrLine(bytes.Repeat([]byte("x"), maxLine), true)
+	if got := log.String(); !strings.Contains(got, "output: text=printed") || strings.Contains(got, "stderr") ||
+		!strings.Contains(got, "bytes cut]") || !strings.Contains(got, "longer_than") || len(got) > 2*maxStack {
+		t.Errorf("%d bytes logged: %.300s", len(got), got)
+	}
+}
+
 func TestReadLinesIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 3*maxLine)
@@ -110,11 +124,11 @@ func TestLogBudget(t *testing.T) {
 			passed++
 		}
 	}
-	if passed != 81 { // the last one overdraws
-		t.Errorf("burst = %d lines of 1 kB, want 80 and one", passed)
+	if passed != 21 { // the last one overdraws
+		t.Errorf("burst = %d lines of 1 kB, want 20 and one", passed)
 	}
-	if ok, dropped := b.take(now.Add(time.Second), 1); !ok || dropped != 119 {
-		t.Errorf("a second later take = %v, %d, want true and the 119 dropped", ok, dropped)
+	if ok, dropped := b.take(now.Add(time.Second), 1); !ok || dropped != 179 {
+		t.Errorf("a second later take = %v, %d, want true and the 179 dropped", ok, dropped)
 	}
 	if ok, _ := b.take(now.Add(time.Hour), maxLine); !ok {
 		t.Error("a long line is refused for ever")

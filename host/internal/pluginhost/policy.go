@@ -118,7 +118,7 @@ func defaultLimits() limits {
 		quarantine:    5,
 		forgiveAfter:  10 * time.Minute,
 		outputPerSec:  4 << 20,
-		logPerSec:     128 << 10,
+		logPerSec:     64 << 10,
 		panicTextSize: 64 << 10,
 	}
 }

@@ -81,7 +81,7 @@ func (s *starter) clientConfig(p *process, run *runner, policy Policy) *goplugin
 		SkipHostEnv:      true,
 		StartTimeout:     policy.StartTimeout,
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: s.runDir},
-		GRPCDialOptions:  wire.DialOptions(),
+		GRPCDialOptions:  dialOptions(),
 		SyncStdout:       &lineWriter{fn: p.out.strayLine, pace: newPace(s.limits.outputPerSec)},
 		SyncStderr:       &lineWriter{fn: p.out.strayLine, pace: newPace(s.limits.outputPerSec)},
 		// What go-plugin has to say, this package says better.

@@ -143,6 +143,9 @@ func startOrphans() {
 	}
 }
 
+// words are more than anybody wants to read.
+var words = strings.Repeat("冗 ", 200_000)
+
 // liar implements the services of the contract without keeping it.
 type liar struct {
 	plugin.NetRPCUnsupportedPlugin
@@ -181,6 +184,8 @@ func (l *liar) Health(ctx context.Context, _ *pb.HealthRequest) (*pb.HealthReply
 	switch l.name {
 	case "sick":
 		return &pb.HealthReply{Ok: false, Text: "no disk"}, nil
+	case "wordy":
+		return &pb.HealthReply{Ok: false, Text: words}, nil
 	case "numb":
 		<-ctx.Done()
 	}
@@ -226,6 +231,8 @@ func (l *liar) Next(_ context.Context, in *pb.NextRequest) (*pb.NextReply, error
 			result.Problem = &pb.Problem{Kind: pb.Problem_UNKNOWN_SPEC, Message: "who are you?"}
 		case "lies-count":
 			return reply, nil
+		case "wordy":
+			result.Problem = &pb.Problem{Kind: pb.Problem_RETRYABLE, Message: words, Stack: words}
 		default:
 			result.Times = []int64{item.GetAfter() + second}
 		}
@@ -237,6 +244,12 @@ func (l *liar) Next(_ context.Context, in *pb.NextRequest) (*pb.NextReply, error
 func (l *liar) Run(_ *pb.RunRequest, stream grpc.ServerStreamingServer[pb.RunEvent]) error {
 	switch l.name {
 	case "never-accepts":
+	case "wordy":
+		_ = stream.Send(&pb.RunEvent{Event: &pb.RunEvent_Accepted{Accepted: &pb.Accepted{}}})
+		_ = stream.Send(&pb.RunEvent{Event: &pb.RunEvent_Progress{Progress: &pb.Progress{Message: words}}})
+		return stream.Send(&pb.RunEvent{Event: &pb.RunEvent_Outcome{Outcome: &pb.RunOutcome{
+			Message: words, Problem: &pb.Problem{Kind: pb.Problem_INTERNAL, Message: words, Stack: words},
+		}}})
 	case "ends-early":
 		return stream.Send(&pb.RunEvent{Event: &pb.RunEvent_Accepted{Accepted: &pb.Accepted{}}})
 	case "sends-too-much":
