@@ -162,7 +162,7 @@ func (h *Host) adopt(ctx context.Context, cfg *config.Config) (*changes, error) 
 func (h *Host) adopted(c *changes, own *ax.Task, row ax.TaskRow) engine.Entry {
 	if own != nil && sameDefinition(withoutSecrets(h.redactor, *own), row.Task) {
 		row.Task = *own
-	} else if text, err := json.Marshal(row.Task); err == nil && bytes.Contains(text, []byte(redact.Mark)) {
+	} else if text, err := json.Marshal(row.Task); row.Source != ax.SourceConsole && err == nil && bytes.Contains(text, []byte(redact.Mark)) {
 		return unable(row, errors.New("its definition holds secrets, which only the files of other hosts have: give this host the same file"))
 	}
 	version := row.PlanVersion
@@ -209,6 +209,13 @@ func (h *Host) adoptChanges(changed []ax.TaskRow, deleted []ax.TaskID) {
 	if len(replaced)+len(gone) == 0 {
 		return
 	}
+	h.exchange(replaced, gone)
+	h.log.Info("tasks that another host has changed are in force", "changed", len(changed), "removed", len(gone))
+}
+
+// exchange puts tasks in the place of those in force, and takes others out.
+func (h *Host) exchange(replaced map[ax.TaskID]engine.Entry, gone map[ax.TaskID]bool) {
+	old := h.live.Load()
 	entries := make([]engine.Entry, 0, len(old.entries)+len(replaced))
 	for _, entry := range old.entries {
 		id := entry.Row.ID
@@ -224,9 +231,9 @@ func (h *Host) adoptChanges(changed []ax.TaskRow, deleted []ax.TaskID) {
 	}
 	h.live.Store(makeLive(old.cfg, entries, old.secrets))
 	h.noteInForce()
+	h.setAlertSettings()
 	h.refreshReadiness()
 	h.engine.Apply(entries)
-	h.log.Info("tasks that another host has changed are in force", "changed", len(changed), "removed", len(gone))
 }
 
 // noteInForce computes by what other hosts see whether this one runs the same

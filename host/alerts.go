@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/axsched/ax/host/internal/alert"
 	"github.com/axsched/ax/host/internal/ax"
-	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/pluginhost"
 	"github.com/axsched/ax/pluginapi"
 )
@@ -24,7 +22,7 @@ var logNotifierSchema = json.RawMessage(`{"type":"object","additionalProperties"
 
 func (h *Host) openAlerts() {
 	cfg := h.live.Load().cfg
-	h.setAlertSettings(cfg)
+	h.setAlertSettings()
 	h.alerts = alert.New(alert.Config{
 		App: cfg.App, Node: cfg.Node, Incarnation: h.incarnation, Sole: !cfg.Store.Shared(),
 		IDs: h.ids, Store: h.store, Log: h.log.Named("alert"),
@@ -49,13 +47,18 @@ func (h *Host) taskNamed(name string) *ax.Task {
 	return &entry.Row.Task
 }
 
-// setAlertSettings puts in force what a configuration says about notifications.
-func (h *Host) setAlertSettings(cfg *config.Config) {
+// setAlertSettings puts in force what the configuration says about notifications.
+func (h *Host) setAlertSettings() {
+	l := h.live.Load()
+	cfg, watched := l.cfg, false
+	for _, task := range l.byID {
+		watched = watched || task.WarnAfter > 0 || task.StartDeadline > 0
+	}
 	a := &cfg.Alerts
 	settings := &alert.Settings{
 		Window: a.Window, Gather: a.Gather, MergeFrom: a.MergeFrom, Expire: a.Expire, To: a.To, OverdueAfter: a.OverdueAfter,
 		Heartbeat: alert.Heartbeat{URL: a.Heartbeat.URL, Every: a.Heartbeat.Every},
-		WatchRuns: slices.ContainsFunc(cfg.Tasks, func(t ax.Task) bool { return t.WarnAfter > 0 || t.StartDeadline > 0 }),
+		WatchRuns: watched,
 		Receivers: make(map[string]*alert.Receiver, len(cfg.Receivers)),
 	}
 	for name, r := range cfg.Receivers {

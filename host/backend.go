@@ -57,7 +57,9 @@ func (b backend) Task(ctx context.Context, name string) (api.TaskView, error) {
 	if len(shown) == 0 {
 		return api.TaskView{}, b.noTask(name)
 	}
-	return shown[0], nil
+	row, err := b.row(ctx, name)
+	shown[0].Version = row.Revision
+	return shown[0], err
 }
 
 func (b backend) show(ctx context.Context, views []engine.View) ([]api.TaskView, error) {
@@ -183,23 +185,31 @@ func (b backend) Next(ctx context.Context, name string, q api.NextQuery) (api.Ne
 }
 
 func (b backend) Run(ctx context.Context, name string, o api.RunOptions) (ax.InstanceID, error) {
-	var over json.RawMessage
-	if len(o.Params) > 0 {
-		var err error
-		if over, err = json.Marshal(o.Params); err != nil {
-			return 0, &api.Invalid{Reason: "params: " + err.Error()}
-		}
+	over, err := encodeParams(o)
+	if err != nil {
+		return 0, err
 	}
-	id, err := b.h.engine.RunNow(ctx, engine.Manual{Task: name, Params: over, Force: o.Force, By: o.Actor})
+	var id ax.InstanceID
+	m, repeated := engine.Manual{Task: name, Params: over, Force: o.Force, By: o.Actor}, false
+	if o.Key == "" {
+		id, err = b.h.engine.RunNow(ctx, m)
+	} else {
+		id, repeated, err = b.runOnce(ctx, m, o)
+	}
+	_, invalid := errors.AsType[*api.Invalid](err)
 	switch {
 	case errors.Is(err, engine.ErrUnknownTask):
 		return 0, b.noTask(name)
 	case errors.Is(err, engine.ErrBusy):
 		return 0, &api.Conflict{Reason: err.Error()}
+	case invalid:
+		return 0, err
 	case err != nil:
 		return 0, &api.Unavailable{Reason: err.Error()}
 	}
-	b.h.log.Info("task started by hand", "task", name, "instance_id", id, "by", o.Actor)
+	if !repeated {
+		b.h.log.Info("task started by hand", "task", name, "instance_id", id, "by", o.Actor)
+	}
 	return id, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/axsched/ax/host/internal/api"
-	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/console"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
@@ -106,27 +105,15 @@ func (p pages) database(ctx context.Context) console.Database {
 // Calendars implements console.Backend.
 func (p pages) Calendars(context.Context) ([]console.Calendar, error) {
 	l := p.h.live.Load()
-	users := map[string][]string{}
-	for name, entry := range l.entries {
-		for _, c := range entry.Row.Schedule.CalendarNames() {
-			users[c] = append(users[c], name)
-		}
-	}
+	users := l.calendarUsers()
 	gaps := map[string]string{}
 	for _, gap := range l.cfg.Gaps(calendar.DateOf(time.Now())) {
 		gaps[gap.Calendar] = gap.String()
 	}
 	var all []console.Calendar
 	for name, c := range l.cfg.Calendars {
-		slices.Sort(users[name])
 		all = append(all, console.Calendar{Calendar: c, Tasks: users[name], Gap: gaps[name]})
 	}
 	slices.SortFunc(all, func(a, b console.Calendar) int { return cmp.Compare(a.Name(), b.Name()) })
 	return all, nil
-}
-
-// AuditTrail implements console.Backend.
-func (p pages) AuditTrail(ctx context.Context, f ax.AuditFilter) ([]ax.AuditRow, error) {
-	f.App = p.h.live.Load().cfg.App
-	return p.h.store.AuditTrail(ctx, f)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/engine"
+	"github.com/axsched/ax/host/internal/store"
 )
 
 const (
@@ -24,15 +25,27 @@ const (
 // ends accounts for its due times up to that instant, and the new one for those
 // after it: none is lost between them.
 func (h *Host) define(ctx context.Context, cfg *config.Config, actor string, running bool) (*changes, error) {
+	return h.settle(ctx, running, store.ApplyParams{App: cfg.App, Actor: actor}, func(now time.Time) (*changes, error) {
+		return h.compare(ctx, cfg, now)
+	})
+}
+
+// settle writes what compare finds to be different, once no due time is left to
+// account for. running tells that the engine may still do that itself. p says
+// under which conditions.
+func (h *Host) settle(
+	ctx context.Context, running bool, p store.ApplyParams, compare func(now time.Time) (*changes, error),
+) (*changes, error) {
 	begin := h.now()
 	for try := 1; ; try++ {
 		now := h.now()
-		c, err := h.compare(ctx, cfg, now)
+		c, err := compare(now)
 		if err != nil {
 			return nil, err
 		}
 		if len(c.reached) == 0 {
-			err = h.write(ctx, cfg, c, actor, now)
+			p.Now, p.Upsert, p.Delete, p.Seen = now, c.upsert, c.remove, c.seen
+			err = h.store.ApplyTasks(ctx, p)
 			if !errors.Is(err, ax.ErrMoved) {
 				return c, err
 			}

@@ -85,6 +85,7 @@ type Host struct {
 	reload   sync.Mutex // one reload at a time
 	read     string     // the files as they were when they were read, see filesOf
 	refused  atomic.Pointer[refusal]
+	gate     gate // who may define tasks, nil: everybody who reaches the host
 
 	stopOnce sync.Once
 	cleanup  []func() // what Start has done, to be undone in reverse

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,11 @@ func (h *Host) fileSide(l *live, now time.Time) (preview.Side, []string, error) 
 		h.redactor.Set(cfg.Secrets)
 		waiting, err = splitFaults(cfg.CheckComponents(h.catalog()))
 	}
+	if err == nil {
+		if taken := cfg.Taken(l.isMade); len(taken) > 0 {
+			err = taken
+		}
+	}
 	if err != nil {
 		return preview.Side{}, nil, invalidConfig(err)
 	}
@@ -84,6 +90,7 @@ func (h *Host) fileSide(l *live, now time.Time) (preview.Side, []string, error) 
 	side.Timetable = func(t *ax.Task) (*trigger.Timetable, error) {
 		return h.timetable(cfg, whole[t.Name], l.firstSeen(t, now))
 	}
+	h.addMade(l, cfg, &side)
 	return side, warnings, nil
 }
 
@@ -105,12 +112,18 @@ func (h *Host) candidateSide(l *live, c *api.Candidate, now time.Time) (preview.
 		if err := json.Unmarshal(text, &task); err != nil {
 			return side, &api.Invalid{Reason: "tasks: " + err.Error()}
 		}
+		if l.isMade(task.Name) {
+			return side, &api.Invalid{Reason: fmt.Sprintf("tasks: there is a task %q already that was made in the console", task.Name)}
+		}
 		side.Tasks = append(side.Tasks, task)
 	}
 	cfg := &config.Config{Calendars: side.Calendars}
 	side.Timetable = func(t *ax.Task) (*trigger.Timetable, error) {
 		return h.timetable(cfg, t, l.firstSeen(t, now))
 	}
+	all := maps.Clone(l.cfg.Calendars) // a candidate has those of its own tasks only
+	maps.Copy(all, side.Calendars)
+	h.addMade(l, &config.Config{Calendars: all}, &side)
 	return side, nil
 }
 
@@ -175,6 +188,9 @@ func PlanOffline(ctx context.Context, path string, out io.Writer) (*preview.Plan
 	seen := make(map[string]*ax.TaskRow, len(rows))
 	var before, after preview.Side
 	for i := range rows {
+		if rows[i].Source == ax.SourceConsole { // files do not change it
+			continue
+		}
 		seen[rows[i].Name] = &rows[i]
 		before.Tasks = append(before.Tasks, rows[i].Task)
 	}

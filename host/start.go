@@ -22,13 +22,16 @@ import (
 // loadConfig reads a configuration and checks all that can be checked without
 // plugins. With an error of type config.Faults the configuration may still be
 // held against the plugins, for further faults.
-func loadConfig(path string) (*config.Config, error) {
+func loadConfig(path string) (*config.Config, error) { return loadWith(path, nil) }
+
+// loadWith is loadConfig with contents in place of some files of holidays.
+func loadWith(path string, replace map[string][]byte) (*config.Config, error) {
 	node, err := os.Hostname()
 	if err != nil {
 		node = "localhost"
 	}
 	cfg, err := config.Load(path, config.Options{
-		Env: os.LookupEnv, Now: time.Now(), Node: node,
+		Env: os.LookupEnv, Now: time.Now(), Node: node, Replace: replace,
 		CheckSchedule: func(s ax.Schedule, calendars map[string]*calendar.Calendar, task string) []config.ScheduleFault {
 			var faults []config.ScheduleFault
 			for _, f := range trigger.Faults(trigger.Check(s, task, calendars)) {
@@ -46,13 +49,18 @@ func loadConfig(path string) (*config.Config, error) {
 		return cfg, err
 	}
 	for i := range cfg.Tasks {
-		// A task that is switched on again is planned anew: what was due while it
-		// was off is not missed.
-		if task := &cfg.Tasks[i]; !task.Enabled {
-			task.Schedule.Version += "-off"
-		}
+		markOff(&cfg.Tasks[i])
 	}
 	return cfg, nil
+}
+
+// markOff gives the schedule of a task that is off a version of its own. A task
+// that is switched on again is planned anew: what was due while it was off is not
+// missed.
+func markOff(task *ax.Task) {
+	if !task.Enabled {
+		task.Schedule.Version += "-off"
+	}
 }
 
 // startEngine puts the configuration into the database, ends what an earlier

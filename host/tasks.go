@@ -57,6 +57,12 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 	for i := range rows {
 		known[rows[i].ID] = &rows[i]
 	}
+	if taken := cfg.Taken(func(name string) bool {
+		row := known[ax.NewTaskID(cfg.App, name)]
+		return row != nil && row.Source == ax.SourceConsole
+	}); len(taken) > 0 {
+		return nil, taken
+	}
 	c := &changes{cfg: cfg, now: now, entries: make([]engine.Entry, 0, len(cfg.Tasks)), seen: map[ax.TaskID]time.Time{}}
 	var differ []int // which of the entries
 	for i := range cfg.Tasks {
@@ -74,6 +80,14 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 			row.Task = ax.Task{} // its texts are garbage now, and there may be very many
 		}
 	}
+	for i := range rows {
+		if row := &rows[i]; known[row.ID] != nil && row.Source == ax.SourceConsole {
+			delete(known, row.ID)
+			if !h.compareMade(c, row) {
+				differ = append(differ, len(c.entries)-1)
+			}
+		}
+	}
 	// Rows are large: they are copied into a list that does not grow.
 	c.upsert = make([]ax.TaskRow, len(differ))
 	for i, at := range differ {
@@ -89,7 +103,9 @@ func (h *Host) compare(ctx context.Context, cfg *config.Config, now time.Time) (
 // kept is the row of a task as it may stand in the database.
 func (h *Host) kept(e *engine.Entry) ax.TaskRow {
 	row := e.Row
-	row.Task = withoutSecrets(h.redactor, row.Task)
+	if row.Source != ax.SourceConsole { // those have no others than their own
+		row.Task = withoutSecrets(h.redactor, row.Task)
+	}
 	return row
 }
 
@@ -186,17 +202,12 @@ func sameDefinition(a, b ax.Task) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// write puts the difference into the database.
-func (h *Host) write(ctx context.Context, cfg *config.Config, c *changes, actor string, now time.Time) error {
-	return h.store.ApplyTasks(ctx, store.ApplyParams{App: cfg.App, Actor: actor, Now: now, Upsert: c.upsert, Delete: c.remove, Seen: c.seen})
-}
-
 func (h *Host) setLive(cfg *config.Config, entries []engine.Entry) {
 	slim := *cfg
 	slim.Tasks = nil // they are large, and may be very many
 	h.live.Store(makeLive(&slim, entries, h.holdingSecrets(cfg)))
 	h.noteInForce()
-	h.setAlertSettings(cfg)
+	h.setAlertSettings()
 }
 
 // holdingSecrets returns the tasks of a file that hold secrets, if other hosts can
@@ -217,13 +228,18 @@ func (h *Host) holdingSecrets(cfg *config.Config) map[ax.TaskID]*ax.Task {
 // makeLive makes the configuration in force of what the engine gets.
 func makeLive(cfg *config.Config, entries []engine.Entry, secrets map[ax.TaskID]*ax.Task) *live {
 	l := &live{
-		cfg: cfg, entries: make(map[string]*engine.Entry, len(entries)),
-		byID: make(map[ax.TaskID]*ax.Task, len(entries)), secrets: secrets,
+		entries: make(map[string]*engine.Entry, len(entries)),
+		byID:    make(map[ax.TaskID]*ax.Task, len(entries)), secrets: secrets,
 	}
+	var made []ax.Task
 	for i := range entries {
 		l.byID[entries[i].Row.ID] = &entries[i].Row.Task
 		l.entries[entries[i].Row.Name] = &entries[i]
+		if entries[i].Row.Source == ax.SourceConsole {
+			made = append(made, entries[i].Row.Task)
+		}
 	}
+	l.cfg = cfg.With(made)
 	return l
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -52,6 +53,7 @@ type AlertView struct {
 // AlertList is a page of messages.
 type AlertList struct {
 	Alerts []AlertView `json:"alerts" nullable:"false"`
+	Next   string      `json:"next,omitempty" doc:"Value of before for the next page; absent on the last one"`
 }
 
 // NotifierView is how a notifier fares.
@@ -72,6 +74,7 @@ type NotifierView struct {
 // NotifierList is all notifiers of an app.
 type NotifierList struct {
 	Notifiers []NotifierView `json:"notifiers" nullable:"false"`
+	Next      string         `json:"next,omitempty" doc:"Value of after for the next page; absent on the last one"`
 }
 
 // TestReport says that a test message was taken.
@@ -104,6 +107,7 @@ type SilenceView struct {
 // SilenceList is the silences that are not over.
 type SilenceList struct {
 	Silences []SilenceView `json:"silences" nullable:"false"`
+	Next     string        `json:"next,omitempty" doc:"Value of after for the next page; absent on the last one"`
 }
 
 func (s *server) alertRoutes() {
@@ -115,7 +119,7 @@ func (s *server) alertRoutes() {
 	}, s.listAlerts)
 	register(s, huma.Operation{
 		OperationID: "get-alert", Method: http.MethodGet, Path: Base + "/alerts/{id}", Tags: tags,
-		Summary: "Show a message", Errors: missing,
+		Summary: "Show a message", Errors: missing, Responses: notModified(),
 	}, s.getAlert)
 	register(s, huma.Operation{
 		OperationID: "resend-alert", Method: http.MethodPost, Path: Base + "/alerts/{id}/resend", Tags: tags,
@@ -153,7 +157,7 @@ type alertQuery struct {
 	Task     string   `query:"task" maxLength:"255" doc:"Of this task, or other subject"`
 	Notifier string   `query:"notifier" maxLength:"128"`
 	State    []string `query:"state" enum:"open,sending,failed,sent,merged,given_up,dropped" doc:"In one of these states, separated by commas"`
-	Before   int64    `query:"before" minimum:"0" doc:"For the next page: the smallest id of the last one"`
+	Before   int64    `query:"before" minimum:"0" doc:"Value of next of the page before"`
 	Limit    int      `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 }
 
@@ -163,10 +167,11 @@ func (s *server) listAlerts(ctx context.Context, in *alertQuery) (*reply[AlertLi
 		f.States = append(f.States, ax.AlertState(state))
 	}
 	list, err := s.backend.Alerts(ctx, f)
-	if list == nil {
-		list = []AlertView{}
+	page := AlertList{Alerts: orEmpty(list)}
+	if len(list) >= in.Limit {
+		page.Next = list[len(list)-1].ID
 	}
-	return &reply[AlertList]{AlertList{list}}, err
+	return &reply[AlertList]{page}, err
 }
 
 // Numbered is the input of an operation on something with a number; see Named.
@@ -179,9 +184,14 @@ type numberedChange struct {
 	Acting
 }
 
-func (s *server) getAlert(ctx context.Context, in *Numbered) (*reply[AlertView], error) {
+type oneAlert struct {
+	Numbered
+	Conditional
+}
+
+func (s *server) getAlert(ctx context.Context, in *oneAlert) (*tagged[AlertView], error) {
 	view, err := s.backend.Alert(ctx, in.ID)
-	return &reply[AlertView]{view}, err
+	return tag(view, "", in.Conditional, err)
 }
 
 func (s *server) resendAlert(ctx context.Context, in *numberedChange) (*struct{}, error) {
@@ -192,12 +202,10 @@ func (s *server) dropAlert(ctx context.Context, in *numberedChange) (*struct{}, 
 	return nil, s.backend.DropAlert(ctx, in.ID, in.Actor)
 }
 
-func (s *server) listNotifiers(ctx context.Context, _ *struct{}) (*reply[NotifierList], error) {
+func (s *server) listNotifiers(ctx context.Context, in *Paging) (*reply[NotifierList], error) {
 	list, err := s.backend.Notifiers(ctx)
-	if list == nil {
-		list = []NotifierView{}
-	}
-	return &reply[NotifierList]{NotifierList{list}}, err
+	rows, next := paged(list, *in, func(v NotifierView) string { return v.Name })
+	return &reply[NotifierList]{NotifierList{rows, next}}, err
 }
 
 func (s *server) testNotifier(ctx context.Context, in *namedChange) (*reply[TestReport], error) {
@@ -205,12 +213,10 @@ func (s *server) testNotifier(ctx context.Context, in *namedChange) (*reply[Test
 	return &reply[TestReport]{report}, err
 }
 
-func (s *server) listSilences(ctx context.Context, _ *struct{}) (*reply[SilenceList], error) {
+func (s *server) listSilences(ctx context.Context, in *Paging) (*reply[SilenceList], error) {
 	list, err := s.backend.Silences(ctx)
-	if list == nil {
-		list = []SilenceView{}
-	}
-	return &reply[SilenceList]{SilenceList{list}}, err
+	rows, next := paged(list, *in, func(v SilenceView) string { return strings.Repeat("0", max(20-len(v.ID), 0)) + v.ID })
+	return &reply[SilenceList]{SilenceList{rows, next}}, err
 }
 
 type silenceInput struct {

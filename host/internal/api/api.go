@@ -70,6 +70,9 @@ func newServer(c Config) *server {
 	s.alertRoutes()
 	s.whyRoutes()
 	s.nodeRoutes()
+	s.definitionRoutes()
+	s.calendarRoutes()
+	s.auditRoutes()
 	s.documentRoutes()
 	if metrics := c.Backend.Metrics(); metrics != nil {
 		mux.Handle("GET /metrics", metrics)

@@ -18,12 +18,16 @@ import (
 type Backend interface {
 	AlertBackend
 	NodeBackend
+	DefinitionBackend
+	CalendarBackend
 	// Tasks returns tasks in the order of their names.
 	Tasks(ctx context.Context, q TaskQuery) ([]TaskView, error)
 	Task(ctx context.Context, name string) (TaskView, error)
 	// Next computes the next due times of a task; none means never.
 	Next(ctx context.Context, name string, q NextQuery) (NextTimes, error)
 	// Run starts a task by hand, also one that is paused or disabled.
+	// With a key that was used before it starts nothing, and returns what the first
+	// request with it made; a key that was used for something else is an *Invalid.
 	Run(ctx context.Context, name string, o RunOptions) (ax.InstanceID, error)
 	// Pause stops the schedule of a task; a zero until means until resumed.
 	Pause(ctx context.Context, name string, until time.Time, actor string) error
@@ -63,6 +67,8 @@ type Backend interface {
 	Backlog(ctx context.Context, n int) (Backlog, error)
 	// Metrics serves the Prometheus text format.
 	Metrics() http.Handler
+	// AuditTrail returns who changed what, newest first.
+	AuditTrail(ctx context.Context, f ax.AuditFilter) ([]ax.AuditRow, error)
 }
 
 // TaskQuery selects tasks.
@@ -86,7 +92,10 @@ type RunOptions struct {
 	Params Object
 	// Force starts it although the overlap policy says no.
 	Force bool
-	Actor string
+	// Key, unless it is empty, stands for the request: it is done once, however
+	// often it arrives within ax.RequestsKept. Digest tells what it asks for.
+	Key, Digest string
+	Actor       string
 }
 
 // NotFound says that there is no such thing; a 404.
@@ -108,6 +117,26 @@ func (e *NotFound) Error() string {
 type Conflict struct{ Reason string }
 
 func (e *Conflict) Error() string { return e.Reason }
+
+// Forbidden says that who asks may not do this; a 403.
+type Forbidden struct{ Reason string }
+
+func (e *Forbidden) Error() string { return e.Reason }
+
+// Stale says that a change was made for another version of a task than the one
+// that is there; a 412.
+type Stale struct {
+	Task           string
+	Asked, Present int64 // versions
+	// By and At tell of the change that came between.
+	By string
+	At time.Time
+}
+
+func (e *Stale) Error() string {
+	return fmt.Sprintf("task %q is at version %d, changed by %s at %s; this change was made for version %d: look at it again",
+		e.Task, e.Present, e.By, e.At.Format(time.RFC3339), e.Asked)
+}
 
 // Unavailable says that the host cannot serve the request at present; a 503.
 type Unavailable struct{ Reason string }

@@ -10,6 +10,7 @@ import (
 // PluginList is all plugins of a host.
 type PluginList struct {
 	Plugins []PluginView `json:"plugins" nullable:"false"`
+	Next    string       `json:"next,omitempty" doc:"Value of after for the next page; absent on the last one"`
 }
 
 // Pulse is a Health cut down to what a probe needs.
@@ -47,7 +48,7 @@ func (s *server) hostRoutes() {
 	}, s.probe)
 }
 
-func (s *server) listPlugins(ctx context.Context, _ *struct{}) (*reply[PluginList], error) {
+func (s *server) listPlugins(ctx context.Context, in *Paging) (*reply[PluginList], error) {
 	plugins, err := s.backend.Plugins(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +59,8 @@ func (s *server) listPlugins(ctx context.Context, _ *struct{}) (*reply[PluginLis
 		}
 		return p
 	})
-	return &reply[PluginList]{PluginList{Plugins: list}}, nil
+	rows, next := paged(list, *in, func(p PluginView) string { return p.Name + " " + p.Path })
+	return &reply[PluginList]{PluginList{rows, next}}, nil
 }
 
 func (s *server) resetPlugin(ctx context.Context, in *namedChange) (*struct{}, error) {

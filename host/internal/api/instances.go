@@ -25,6 +25,7 @@ func (s *server) instanceRoutes() {
 	register(s, huma.Operation{
 		OperationID: "get-instance", Method: http.MethodGet, Path: Base + "/instances/{id}",
 		Summary: "Show an instance", Tags: []string{"instances"}, Errors: []int{http.StatusNotFound},
+		Responses: notModified(),
 	}, s.getInstance)
 	register(s, huma.Operation{
 		OperationID: "cancel-instance", Method: http.MethodPost, Path: Base + "/instances/{id}/cancel",
@@ -91,16 +92,24 @@ func parseID(text string) (ax.InstanceID, error) {
 	return id, nil
 }
 
-func (s *server) getInstance(ctx context.Context, in *Identified) (*reply[InstanceView], error) {
-	id, err := parseID(in.ID)
+type oneInstance struct {
+	Identified
+	Conditional
+}
+
+func (s *server) getInstance(ctx context.Context, in *oneInstance) (*tagged[InstanceView], error) {
+	view, err := s.instance(ctx, in.ID)
+	return tag(view, "", in.Conditional, err)
+}
+
+// instance looks an instance up by the text of its id.
+func (s *server) instance(ctx context.Context, text string) (InstanceView, error) {
+	id, err := parseID(text)
 	if err != nil {
-		return nil, err
+		return InstanceView{}, err
 	}
 	instance, err := s.backend.Instance(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return &reply[InstanceView]{newInstanceView(instance)}, nil
+	return newInstanceView(instance), err
 }
 
 type instanceChange struct {
@@ -116,7 +125,8 @@ func (s *server) cancelInstance(ctx context.Context, in *instanceChange) (*reply
 	if err := s.backend.Cancel(ctx, id, in.Actor); err != nil {
 		return nil, err
 	}
-	return s.getInstance(ctx, &in.Identified)
+	view, err := s.instance(ctx, in.ID)
+	return &reply[InstanceView]{view}, err
 }
 
 type callbackInput struct {

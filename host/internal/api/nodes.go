@@ -23,6 +23,7 @@ type NodeBackend interface {
 // NodeList is all hosts of an app, as one of them sees them.
 type NodeList struct {
 	Nodes []NodeView `json:"nodes" nullable:"false"`
+	Next  string     `json:"next,omitempty" doc:"Value of after for the next page; absent on the last one"`
 }
 
 // NodeView is one life of a host.
@@ -110,14 +111,12 @@ func (s *server) nodeRoutes() {
 	}, s.drainNode)
 }
 
-func (s *server) listNodes(ctx context.Context, _ *struct{}) (*reply[NodeList], error) {
+func (s *server) listNodes(ctx context.Context, in *Paging) (*reply[NodeList], error) {
 	list, err := s.backend.ListNodes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if list.Nodes == nil {
-		list.Nodes = []NodeView{}
-	}
+	list.Nodes, list.Next = paged(list.Nodes, *in, func(n NodeView) string { return n.Name + " " + n.Incarnation })
 	return &reply[NodeList]{list}, nil
 }
 

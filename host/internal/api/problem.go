@@ -23,6 +23,14 @@ func (s *server) problem(ctx context.Context, operation string, err error) error
 	if e, ok := errors.AsType[*Conflict](err); ok {
 		return huma.Error409Conflict(e.Error())
 	}
+	if e, ok := errors.AsType[*Forbidden](err); ok {
+		return huma.Error403Forbidden(e.Error())
+	}
+	if e, ok := errors.AsType[*Stale](err); ok {
+		return huma.NewError(http.StatusPreconditionFailed, e.Error(),
+			&huma.ErrorDetail{Location: "header.If-Match", Message: "the version that the change was made for", Value: e.Asked},
+			&huma.ErrorDetail{Location: "version", Message: "the version that is there", Value: e.Present})
+	}
 	if e, ok := errors.AsType[*Unavailable](err); ok {
 		return huma.Error503ServiceUnavailable(e.Error())
 	}

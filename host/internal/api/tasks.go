@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -49,7 +50,7 @@ func (s *server) taskRoutes() {
 	}, s.listTasks)
 	register(s, huma.Operation{
 		OperationID: "get-task", Method: http.MethodGet, Path: Base + "/tasks/{name}",
-		Summary: "Show a task and its state", Tags: []string{"tasks"}, Errors: []int{http.StatusNotFound},
+		Summary: "Show a task and its state", Tags: []string{"tasks"}, Errors: []int{http.StatusNotFound}, Responses: notModified(),
 	}, s.getTask)
 	register(s, huma.Operation{
 		OperationID: "next-times", Method: http.MethodGet, Path: Base + "/tasks/{name}/next",
@@ -59,7 +60,7 @@ func (s *server) taskRoutes() {
 		OperationID: "run-task", Method: http.MethodPost, Path: Base + "/tasks/{name}/run",
 		Summary: "Run a task now", DefaultStatus: http.StatusAccepted,
 		Description: "Also a paused or disabled one; its schedule goes on as it is.",
-		Tags:        []string{"tasks"}, Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Tags:        []string{"tasks"}, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	}, s.runTask)
 	register(s, huma.Operation{
 		OperationID: "pause-task", Method: http.MethodPost, Path: Base + "/tasks/{name}/pause",
@@ -90,8 +91,25 @@ func (s *server) listTasks(ctx context.Context, in *taskQuery) (*reply[TaskList]
 	return &reply[TaskList]{list}, nil
 }
 
-func (s *server) getTask(ctx context.Context, in *Named) (*reply[TaskView], error) {
+type oneTask struct {
+	Named
+	Conditional
+}
+
+// getTask answers with an ETag that begins with the version of the definition,
+// which is all that If-Match looks at.
+func (s *server) getTask(ctx context.Context, in *oneTask) (*tagged[TaskView], error) {
 	task, err := s.backend.Task(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	etag, err := hashTag(task, strconv.FormatInt(task.Version, 10)+"-")
+	return tag(task, etag, in.Conditional, err)
+}
+
+// showTask answers to a change with the task as it is then.
+func (s *server) showTask(ctx context.Context, name string) (*reply[TaskView], error) {
+	task, err := s.backend.Task(ctx, name)
 	return &reply[TaskView]{task}, err
 }
 
@@ -116,13 +134,20 @@ func (s *server) nextTimes(ctx context.Context, in *nextQuery) (*reply[NextTimes
 type runInput struct {
 	Named
 	Acting
+	Repeatable
 	Body *RunBody
 }
 
 func (s *server) runTask(ctx context.Context, in *runInput) (*reply[RunStarted], error) {
-	o := RunOptions{Actor: in.Actor}
+	o := RunOptions{Actor: in.Actor, Key: in.Key}
 	if in.Body != nil {
 		o.Params, o.Force = in.Body.Params, in.Body.Force
+	}
+	if o.Key != "" {
+		var err error
+		if o.Digest, err = digest(in.Name, in.Body); err != nil {
+			return nil, err
+		}
 	}
 	id, err := s.backend.Run(ctx, in.Name, o)
 	if err != nil {
@@ -145,7 +170,7 @@ func (s *server) pauseTask(ctx context.Context, in *pauseInput) (*reply[TaskView
 	if err := s.backend.Pause(ctx, in.Name, until, in.Actor); err != nil {
 		return nil, err
 	}
-	return s.getTask(ctx, &in.Named)
+	return s.showTask(ctx, in.Name)
 }
 
 type namedChange struct {
@@ -157,5 +182,5 @@ func (s *server) resumeTask(ctx context.Context, in *namedChange) (*reply[TaskVi
 	if err := s.backend.Resume(ctx, in.Name, in.Actor); err != nil {
 		return nil, err
 	}
-	return s.getTask(ctx, &in.Named)
+	return s.showTask(ctx, in.Name)
 }

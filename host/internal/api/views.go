@@ -28,7 +28,8 @@ type TaskView struct {
 	Overlap     ax.Overlap        `json:"overlap"`
 	Misfire     ax.MisfirePolicy  `json:"misfire"`
 	NotifyTo    []string          `json:"notify_to,omitempty" nullable:"false"`
-	Source      string            `json:"source,omitempty" doc:"Where it is defined, file:line"`
+	Source      string            `json:"source,omitempty" doc:"Where it is defined, file:line; \"console\" for a task that people have made over the API"`
+	Version     int64             `json:"version,omitempty" doc:"Of the definition, grows with each change; of single tasks only"`
 
 	NextAt      time.Time `json:"next_at,omitzero" required:"false" doc:"Of a paused task the first due time after the pause, of one that is off none"`
 	PrevAt      time.Time `json:"prev_at,omitzero" required:"false" doc:"The newest due time that has an instance"`

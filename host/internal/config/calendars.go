@@ -116,6 +116,8 @@ func (l *loader) build(c *calendarDraft) *calendar.Calendar {
 		}
 		if built := l.build(draft); built != nil {
 			c.spec.Extends = append(c.spec.Extends, built)
+			files := l.config.calendarFiles
+			files[name] = append(files[name], files[parent]...)
 		}
 	}
 	built, err := calendar.New(c.spec)

@@ -54,11 +54,12 @@ type Config struct {
 	// include patterns among them. Includes are these patterns.
 	Files, Dirs, Includes []string
 
-	uses         []use
-	passed       *passed
-	calendarUses map[string]*calendarUse
-	frame        frame
-	made         *Config // the tasks that are defined elsewhere, see With
+	uses          []use
+	passed        *passed
+	calendarUses  map[string]*calendarUse
+	calendarFiles map[string][]HolidayFile
+	frame         frame
+	made          *Config // the tasks that are defined elsewhere, see With
 }
 
 // Store says where the state is kept.
@@ -165,6 +166,9 @@ type Options struct {
 	CheckSchedule func(s ax.Schedule, calendars map[string]*calendar.Calendar, task string) []ScheduleFault
 	// CheckMessage, if set, checks a template of messages.
 	CheckMessage func(text string) error
+	// Replace holds contents that stand in place of files of holidays, by their paths,
+	// to find out what they would change.
+	Replace map[string][]byte
 	// CheckTemplate, if set, finds what is wrong with a template in params. It is
 	// called once for each text.
 	CheckTemplate func(text string) []params.Finding

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -67,6 +68,9 @@ func (d *decoder) readAlone(text []byte) *yaml.Node {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	bad := checkEncoding(text)
 	var root *yaml.Node
+	if json.Valid(text) { // it has escapes that YAML does not know
+		text = yamlOf(text)
+	}
 	if bad == nil {
 		root, bad = parse(text)
 	}
@@ -83,6 +87,19 @@ func (d *decoder) readAlone(text []byte) *yaml.Node {
 	}
 	d.scan(root, 0)
 	return root
+}
+
+// yamlOf writes JSON as YAML.
+func yamlOf(text []byte) []byte {
+	n, err := jsonNode(text, keyNode)
+	if err != nil {
+		return text
+	}
+	written, err := yaml.Marshal(n)
+	if err != nil {
+		return text
+	}
+	return written
 }
 
 // CheckComponents adds to the Faults how the task uses components: see
@@ -103,14 +120,7 @@ func (t *Defined) CheckComponents(cat Catalog) (missing Faults) {
 // component.
 func (t *Defined) Reject(kind pluginapi.Kind, err error) {
 	f := t.single.ComponentFault(kind, t.Task.Name, err)
-	switch kind {
-	case pluginapi.KindTrigger:
-		f.Field = "trigger.with"
-	case pluginapi.KindParams:
-		f.Field = "params_from.with"
-	default:
-		f.Field = "job.with"
-	}
+	f.Field = placeOfSettings(kind)
 	t.Faults = append(t.Faults, f)
 }
 
@@ -241,4 +251,40 @@ func (c *Config) Taken(made func(name string) bool) Faults {
 		})
 	}
 	return c.Sort(faults)
+}
+
+// Refill changes the settings of the components that the task uses, before they
+// are checked. An error becomes a fault about the field that change returns, below
+// the settings.
+func (t *Defined) Refill(change func(kind pluginapi.Kind, with json.RawMessage) (json.RawMessage, string, error)) {
+	for i := range t.single.uses {
+		u := &t.single.uses[i]
+		with, field, err := change(u.kind, u.With)
+		if err != nil {
+			f := t.single.ComponentFault(u.kind, t.Task.Name, err)
+			f.Field = joinField(placeOfSettings(u.kind), field)
+			t.Faults = append(t.Faults, f)
+			continue
+		}
+		u.With = with
+		switch u.kind {
+		case pluginapi.KindTrigger:
+			t.Task.Schedule.Trigger.With = with
+		case pluginapi.KindParams:
+			t.Task.ParamsFrom.With = with
+		default:
+			t.Task.Job.With = with
+		}
+	}
+}
+
+// placeOfSettings is the key of the settings of a component that a task uses.
+func placeOfSettings(kind pluginapi.Kind) string {
+	switch kind {
+	case pluginapi.KindTrigger:
+		return "trigger.with"
+	case pluginapi.KindParams:
+		return "params_from.with"
+	}
+	return "job.with"
 }

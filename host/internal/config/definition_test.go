@@ -31,6 +31,13 @@ func TestDefinitionsRoundTrip(t *testing.T) {
 		if !reflect.DeepEqual(got.Task, want) {
 			t.Errorf("%s\n got %+v\nwant %+v", text, got.Task, want)
 		}
+		asJSON, err := good.WriteTaskJSON(&want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other := good.ReadTask(asJSON, ""); len(other.Faults) > 0 || !reflect.DeepEqual(other.Task, want) {
+			t.Errorf("%s\n%v\n got %+v\nwant %+v", asJSON, other.Faults, other.Task, want)
+		}
 		again, err := good.WriteTask(&got.Task)
 		if err != nil || string(again) != string(text) {
 			t.Errorf("written again: %v\n%s\nfirst\n%s", err, again, text)
@@ -64,7 +71,7 @@ func oddTasks() []ax.Task {
 
 // plain is JSON as appendJSON writes it.
 func plain(text []byte) json.RawMessage {
-	n, err := jsonNode(text)
+	n, err := jsonNode(text, textNode)
 	if err != nil {
 		panic(err)
 	}
@@ -92,6 +99,7 @@ func TestDefinitionFaults(t *testing.T) {
 		{"name: a\njob: {use: exec}\nevery: 5s\nnotify: {to: [opps]}", `notify.to[0]: notify: there is no notifier "opps", did you mean "ops"?`},
 		{"name: a\njob: {use: exec}\nevery: 5s\ncalendar: cn", `calendar: calendar: there is no calendar "cn"`},
 		{"name: a\njob: {use: exec}\nevery: 5s\nnodes: {a: b}", "nodes: nodes needs a cluster database"},
+		{`{"name":"a","job":{"use":"exec","with":{"shell":"\ud83d\ude00\/${env:HOME}"}},"every":"5s"}`, "job.with.shell: ${env:HOME}"},
 		{"name: a\njob: {use: exec}\nevry: 5s", "evry: unknown key"},
 	} {
 		found := c.ReadTask([]byte(test.text), "task.yaml")

@@ -17,6 +17,16 @@ import (
 // maxHolidayBytes is what packages calendar and holidays read of a file.
 const maxHolidayBytes = 1 << 20
 
+// HolidayFile is a file of holidays that a calendar reads.
+type HolidayFile struct {
+	Name string // as the configuration has it
+	Path string
+}
+
+// CalendarFiles returns the files that a calendar reads, those of the calendars
+// that it extends included.
+func (c *Config) CalendarFiles(calendar string) []HolidayFile { return c.calendarFiles[calendar] }
+
 // holidayFile is a file of holidays, with what is said about how to read it.
 type holidayFile struct {
 	node  *yaml.Node // its name
@@ -77,7 +87,12 @@ func (d *decoder) readHolidays(spec *calendar.Spec, f holidayFile) {
 			d.fault(n, "%s: it is for .ics files only", key)
 		}
 	}
-	data, err := d.readFile(path, maxHolidayBytes)
+	d.config.calendarFiles[spec.Name] = append(d.config.calendarFiles[spec.Name], HolidayFile{Name: f.node.Value, Path: path})
+	data, replaced := d.options.Replace[path]
+	var err error
+	if !replaced {
+		data, err = d.readFile(path, maxHolidayBytes)
+	}
 	if err != nil {
 		d.fault(f.node, "files: %v", err)
 		return

@@ -78,7 +78,7 @@ func newLoader(o Options) *loader {
 		o.Env = func(string) (string, bool) { return "", false }
 	}
 	return &loader{
-		options: o, config: &Config{passed: &passed{}, Receivers: map[string]Receiver{}}, sum: sha256.New(),
+		options: o, config: &Config{passed: &passed{}, Receivers: map[string]Receiver{}, calendarFiles: map[string][]HolidayFile{}}, sum: sha256.New(),
 		read: map[string]bool{}, dirs: map[string]bool{}, secrets: map[string]bool{},
 		zones:          map[string]*time.Location{},
 		templates:      map[string][]params.Finding{},

@@ -77,11 +77,13 @@ func unreferenced(value string) string {
 	return strings.ReplaceAll(value, "${", "$${")
 }
 
-// jsonNode makes YAML of JSON, with the keys in the same order.
-func jsonNode(text json.RawMessage) (*yaml.Node, error) {
+// jsonNode makes YAML of JSON, with the keys in the same order. toText makes the
+// texts: textNode writes what looks like a reference so that it is none, keyNode
+// leaves it.
+func jsonNode(text json.RawMessage, toText func(string) *yaml.Node) (*yaml.Node, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	n, err := nextNode(decoder)
+	n, err := nextNode(decoder, toText)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,7 @@ func jsonNode(text json.RawMessage) (*yaml.Node, error) {
 	return n, nil
 }
 
-func nextNode(decoder *json.Decoder) (*yaml.Node, error) {
+func nextNode(decoder *json.Decoder, toText func(string) *yaml.Node) (*yaml.Node, error) {
 	token, err := decoder.Token()
 	if err != nil {
 		return nil, err
@@ -99,13 +101,15 @@ func nextNode(decoder *json.Decoder) (*yaml.Node, error) {
 	switch token := token.(type) {
 	case json.Delim:
 		if token == '{' {
-			return restOf(decoder, &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"})
+			return restOf(decoder, toText, &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"})
 		}
-		return restOf(decoder, &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"})
+		return restOf(decoder, toText, &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"})
 	case string:
-		return textNode(token), nil
+		return toText(token), nil
 	case json.Number:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: token.String()}, nil // package yaml finds the tag
+		n := &yaml.Node{Kind: yaml.ScalarNode, Value: token.String()}
+		n.Tag = n.ShortTag() // a large one is no !!int to package yaml
+		return n, nil
 	case bool:
 		return boolNode(token), nil
 	}
@@ -113,7 +117,7 @@ func nextNode(decoder *json.Decoder) (*yaml.Node, error) {
 }
 
 // restOf reads the content of an object or a list, whose beginning was read.
-func restOf(decoder *json.Decoder, n *yaml.Node) (*yaml.Node, error) {
+func restOf(decoder *json.Decoder, toText func(string) *yaml.Node, n *yaml.Node) (*yaml.Node, error) {
 	plain := n.Kind == yaml.SequenceNode
 	for decoder.More() {
 		if n.Kind == yaml.MappingNode {
@@ -124,7 +128,7 @@ func restOf(decoder *json.Decoder, n *yaml.Node) (*yaml.Node, error) {
 			name, _ := key.(string) // no key is anything else
 			n.Content = append(n.Content, keyNode(name))
 		}
-		child, err := nextNode(decoder)
+		child, err := nextNode(decoder, toText)
 		if err != nil {
 			return nil, err
 		}

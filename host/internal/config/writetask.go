@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,30 @@ import (
 // What the defaults of this configuration say is left out, so that ReadTask reads
 // the same task again.
 func (c *Config) WriteTask(task *ax.Task) ([]byte, error) {
+	m, err := c.taskNode(task)
+	if err != nil {
+		return nil, fmt.Errorf("write task %q: %w", task.Name, err)
+	}
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(m); err != nil {
+		return nil, fmt.Errorf("write task %q: %w", task.Name, err)
+	}
+	return b.Bytes(), nil
+}
+
+// WriteTaskJSON writes what WriteTask does, as JSON.
+func (c *Config) WriteTaskJSON(task *ax.Task) (json.RawMessage, error) {
+	m, err := c.taskNode(task)
+	if err != nil {
+		return nil, fmt.Errorf("write task %q: %w", task.Name, err)
+	}
+	d := &decoder{newLoader(Options{}), &source{}}
+	return d.appendJSON(nil, "task", m), nil
+}
+
+func (c *Config) taskNode(task *ax.Task) (*yaml.Node, error) {
 	base := c.base(task.Group)
 	m := &mapping{}
 	m.text("name", task.Name, "")
@@ -29,16 +54,10 @@ func (c *Config) WriteTask(task *ax.Task) ([]byte, error) {
 	}
 	m.schedule(&task.Schedule, &base)
 	if err := m.jobs(task); err != nil {
-		return nil, fmt.Errorf("write task %q: %w", task.Name, err)
+		return nil, err
 	}
 	m.policies(task, &base)
-	var b bytes.Buffer
-	encoder := yaml.NewEncoder(&b)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(&m.Node); err != nil {
-		return nil, fmt.Errorf("write task %q: %w", task.Name, err)
-	}
-	return b.Bytes(), nil
+	return &m.Node, nil
 }
 
 // base is what a task of a group has that says nothing itself.
@@ -166,7 +185,7 @@ func (m *mapping) jobs(task *ax.Task) error {
 	}
 	m.put("job", &job.Node)
 	if len(task.Params) > 0 {
-		params, err := jsonNode(task.Params)
+		params, err := jsonNode(task.Params, textNode)
 		if err != nil {
 			return fmt.Errorf("params: %w", err)
 		}
@@ -188,7 +207,7 @@ func (m *mapping) use(u *ax.Use) error {
 	if len(u.With) == 0 {
 		return nil
 	}
-	with, err := jsonNode(u.With)
+	with, err := jsonNode(u.With, textNode)
 	if err != nil {
 		return fmt.Errorf("settings of %s: %w", u.Name, err)
 	}

@@ -19,8 +19,6 @@ type Backend interface {
 	FindTasks(ctx context.Context, s TaskSearch) (TaskPage, error)
 	// Calendars returns all calendars by name.
 	Calendars(ctx context.Context) ([]Calendar, error)
-	// AuditTrail returns who changed what, newest first.
-	AuditTrail(ctx context.Context, f ax.AuditFilter) ([]ax.AuditRow, error)
 }
 
 // Overview is how an app fares.

@@ -18,6 +18,9 @@ type Manual struct {
 	// Force starts it also if the concurrency limit is used up.
 	Force bool
 	By    string
+	// Request, if not nil, is done once: if it was done before the error is
+	// ax.ErrRepeated. Its Instance is set here.
+	Request *ax.Request
 }
 
 // Errors of RunNow.
@@ -78,7 +81,8 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 	task := t.def
 	e.starts.Add(1)
 	e.submit(ax.Change{
-		Insert: []ax.Instance{inst},
+		Request: m.request(inst.ID),
+		Insert:  []ax.Instance{inst},
 		Events: []ax.Event{
 			e.event(&inst, now, ax.StageTriggerReady, "info", fmt.Sprintf("started by hand by %s", m.By)),
 			e.claimEvent(&inst, now),
@@ -97,6 +101,16 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 	})
 }
 
+// request is what is written of the request, nil for nothing.
+func (m *Manual) request(id ax.InstanceID) *ax.Request {
+	if m.Request == nil {
+		return nil
+	}
+	r := *m.Request
+	r.Instance = id
+	return &r
+}
+
 func (e *Engine) manual(t *task, m Manual, now time.Time) ax.Instance {
 	inst := e.instance(t, t.manualAt(now), ax.KindManual, now)
 	if len(m.Params) > 0 {
@@ -110,8 +124,9 @@ func (e *Engine) runElsewhere(t *task, m Manual, now time.Time, answer func(ax.I
 	task, inst := t.def, e.manual(t, m, now)
 	inst.Status, inst.Reason = ax.StatusTriggered, "waits for the host that schedules the task"
 	e.submit(ax.Change{
-		Insert: []ax.Instance{inst},
-		Events: []ax.Event{e.event(&inst, now, ax.StageTriggerReady, "info", fmt.Sprintf("started by hand by %s", m.By))},
+		Request: m.request(inst.ID),
+		Insert:  []ax.Instance{inst},
+		Events:  []ax.Event{e.event(&inst, now, ax.StageTriggerReady, "info", fmt.Sprintf("started by hand by %s", m.By))},
 		Done: func(applied bool, err error) {
 			if !applied {
 				answer(0, fmt.Errorf("write the instance: %w", err))

@@ -17,6 +17,7 @@ import (
 type Backend struct {
 	AlertSample
 	NodeSample
+	DefinitionSample
 	OnTasks       func(ctx context.Context, q api.TaskQuery) ([]api.TaskView, error)
 	OnTask        func(ctx context.Context, name string) (api.TaskView, error)
 	OnNext        func(ctx context.Context, name string, q api.NextQuery) (api.NextTimes, error)

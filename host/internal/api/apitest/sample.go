@@ -108,7 +108,7 @@ func (c *Changes) add(change string) {
 }
 
 func (c *Changes) record(b *Backend) {
-	b.Record, b.Changed = c.add, c.add
+	b.Record, b.Changed, b.Noted = c.add, c.add, c.add
 	known := func(name string) error {
 		_, err := b.OnTask(context.Background(), name)
 		return err
