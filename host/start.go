@@ -100,7 +100,7 @@ func (h *Host) startLoops(ctx context.Context) error {
 	cfg := h.live.Load().cfg
 	h.janitor = janitor.New(janitor.Config{
 		App: cfg.App, Store: h.store, Log: h.log.Named("janitor"),
-		Retention: func() time.Duration { return h.live.Load().cfg.Retention },
+		Kept: func(now time.Time) ax.Kept { return h.live.Load().retained(now) },
 	})
 	h.janitor.Start()
 	h.onUndo(h.janitor.Stop)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -68,7 +69,7 @@ func (b backend) gather(ctx context.Context, name string, now time.Time) (*gathe
 	g := &gatherer{backend: b, live: l, id: entry.Row.ID}
 	view := &views[0]
 	g.base = why.Facts{Now: now, Task: view.Row, Held: view.Held, HeldSince: view.HeldSince}
-	if keep := l.cfg.Retention; keep > 0 {
+	if keep := cmp.Or(entry.Row.Retention, l.cfg.Retention); keep > 0 {
 		g.base.Kept = now.Add(-keep)
 	}
 	if g.base.Zone, err = trigger.Zone(view.Row.Schedule.Timezone); err != nil {

@@ -42,6 +42,9 @@ type Task struct {
 	// StartDeadline is how long after its due time an instance may begin until
 	// it counts as not started, which is told and changes nothing; 0 = no limit.
 	StartDeadline time.Duration `json:"start_deadline,omitempty"`
+	// Retention is how long finished instances are kept, 0 for as long as the app
+	// says.
+	Retention time.Duration `json:"retention,omitempty"`
 	// Timeout of one attempt, 0 for none.
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Grace is how long a job may take to end after its timeout or a cancel.

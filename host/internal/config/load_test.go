@@ -95,7 +95,7 @@ func wantGoodTasks(c *Config) []ax.Task {
 	daily.Job = ax.Use{Name: "http", With: json.RawMessage(`{"url":"http://127.0.0.1/x","list":[1,-2.5,true,null,"text"],"nested":{"a":{"b":"c"}}}`)}
 	daily.Params = json.RawMessage(`{"date":"{{ date \"2006-01-02\" .ScheduledAt }}","n":3}`)
 	daily.ParamsFrom = &ax.Use{Name: "lookup", With: json.RawMessage(`{"table":"x"}`)}
-	daily.StartDeadline, daily.WarnAfter = 5*time.Minute, 2*time.Hour
+	daily.StartDeadline, daily.WarnAfter, daily.Retention = 5*time.Minute, 2*time.Hour, 90*24*time.Hour
 	daily.Timeout, daily.Grace = 24*time.Hour, 15*time.Second
 	daily.Retry.Count, daily.Concurrency, daily.Overlap, daily.Misfire.Policy = 0, 1, ax.OverlapSkip, ax.MisfireOnce
 	daily.Notify = ax.Notify{To: []string{"ops", "nobody"}, On: []string{"failed", "recovered"}, After: 3}

@@ -83,6 +83,7 @@ func (t *taskDraft) defaultFields() []field {
 		{"start_deadline", duration(&t.StartDeadline, time.Second)},
 		{"warn_after", duration(&t.WarnAfter, time.Second)},
 		{"timeout", duration(&t.Timeout, time.Millisecond)},
+		{"retention", duration(&t.Retention, time.Hour)},
 		{"grace", duration(&t.Grace, 0)},
 		{"retry", t.retryRule()},
 		{"concurrency", integer(&t.Concurrency, 1, maxConcurrency)},

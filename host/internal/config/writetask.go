@@ -223,6 +223,7 @@ func (m *mapping) policies(task *ax.Task, base *taskDraft) {
 	m.duration("start_deadline", task.StartDeadline, base.StartDeadline)
 	m.duration("warn_after", task.WarnAfter, base.WarnAfter)
 	m.duration("timeout", task.Timeout, base.Timeout)
+	m.duration("retention", task.Retention, base.Retention)
 	if task.Grace != base.Grace {
 		m.put("grace", durationNode(task.Grace))
 	}

@@ -5,6 +5,7 @@ package janitor
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -18,6 +19,8 @@ const (
 	batch = 200
 	rest  = 50 * time.Millisecond
 	day   = 24 * time.Hour
+	// tasksAtOnce is how many tasks one look for old rows names.
+	tasksAtOnce = 200
 	// silence is how long the row of a host that died is kept: people look at it,
 	// and whoever comes back sooner finds it.
 	silence = 7 * day
@@ -27,9 +30,12 @@ const (
 // is left.
 type Store interface {
 	// DropDays drops whole days, where the database keeps them apart; byDay says
-	// whether it does. A zero time drops none.
-	DropDays(ctx context.Context, app string, before time.Time) (dropped int, byDay bool, err error)
-	Purge(ctx context.Context, app string, before time.Time, limit int) (int, error)
+	// whether it does.
+	DropDays(ctx context.Context, kept ax.Kept) (dropped int, byDay bool, err error)
+	// Purge begins to delete finished instances that are not kept, but for the
+	// tasks that have a time of their own.
+	Purge(kept ax.Kept) func(ctx context.Context, limit int) (int, error)
+	PurgeTasks(ctx context.Context, kept ax.KeptTasks, limit int) (int, error)
 	PurgeAlerts(ctx context.Context, app string, before time.Time, limit int) (int, error)
 	PurgeAudit(ctx context.Context, app string, before time.Time, limit int) (int, error)
 	PurgeRequests(ctx context.Context, app string, before time.Time, limit int) (int, error)
@@ -42,8 +48,9 @@ type Config struct {
 	App   string
 	Store Store
 	Log   hclog.Logger
-	// Retention is asked at each round; 0 keeps everything.
-	Retention func() time.Duration
+	// Kept is asked at each round what is kept as of now. Alerts and the audit
+	// trail are kept for as long as instances are.
+	Kept func(now time.Time) ax.Kept
 }
 
 // Janitor deletes old rows. Make one with New.
@@ -83,38 +90,46 @@ func (j *Janitor) Stop() {
 	}
 }
 
-// runOnce deletes all that is older than the retention.
+// runOnce deletes all that is not kept.
 func (j *Janitor) runOnce(ctx context.Context, now time.Time) (int, error) {
-	keep := j.cfg.Retention()
-	var before time.Time
-	if keep > 0 {
-		before = now.Add(-keep)
+	kept := j.cfg.Kept(now)
+	_, byDay, daysErr := j.cfg.Store.DropDays(ctx, kept)
+	instances := kept
+	if byDay { // rows of a day that will go as a whole are left alone until that has had a day's time
+		instances = kept.Relaxed(day)
 	}
-	_, byDay, daysErr := j.cfg.Store.DropDays(ctx, j.cfg.App, before)
-	n, err := j.all(ctx, j.cfg.Store.PurgeRequests, now.Add(-ax.RequestsKept))
-	if keep > 0 && err == nil {
-		var more int
-		more, err = j.purge(ctx, before, byDay)
-		n += more
+	steps := append(j.instances(instances), j.before(j.cfg.Store.PurgeRequests, now.Add(-ax.RequestsKept)))
+	if !kept.Since.IsZero() {
+		steps = append(steps, j.before(j.cfg.Store.PurgeAlerts, kept.Since), j.before(j.cfg.Store.PurgeAudit, kept.Since))
 	}
+	n, err := purge(ctx, steps)
 	nodes, nodesErr := j.cfg.Store.PurgeNodes(ctx, j.cfg.App, silence)
 	return n + nodes, errors.Join(daysErr, err, nodesErr)
 }
 
-// purge deletes row by row. Instances of a day that will go as a whole are left
-// alone until that has had a day's time.
-func (j *Janitor) purge(ctx context.Context, before time.Time, byDay bool) (int, error) {
-	purgeInstances := j.cfg.Store.Purge
-	if byDay {
-		purgeInstances = func(ctx context.Context, app string, before time.Time, limit int) (int, error) {
-			return j.cfg.Store.Purge(ctx, app, before.Add(-day), limit)
+// instances are the steps that delete instances.
+func (j *Janitor) instances(kept ax.Kept) []step {
+	steps := []step{j.cfg.Store.Purge(kept)}
+	for _, tasks := range kept.Tasks {
+		for ids := range slices.Chunk(tasks.IDs, tasksAtOnce) {
+			steps = append(steps, func(ctx context.Context, limit int) (int, error) {
+				return j.cfg.Store.PurgeTasks(ctx, ax.KeptTasks{Since: tasks.Since, IDs: ids}, limit)
+			})
 		}
 	}
+	return steps
+}
+
+// before is a step that deletes what is older than a time.
+func (j *Janitor) before(purge func(context.Context, string, time.Time, int) (int, error), t time.Time) step {
+	return func(ctx context.Context, limit int) (int, error) { return purge(ctx, j.cfg.App, t, limit) }
+}
+
+// purge takes steps until one fails.
+func purge(ctx context.Context, steps []step) (int, error) {
 	total := 0
-	for _, purge := range []func(context.Context, string, time.Time, int) (int, error){
-		purgeInstances, j.cfg.Store.PurgeAlerts, j.cfg.Store.PurgeAudit,
-	} {
-		n, err := j.all(ctx, purge, before)
+	for _, s := range steps {
+		n, err := s.all(ctx)
 		total += n
 		if err != nil {
 			return total, err
@@ -123,11 +138,14 @@ func (j *Janitor) purge(ctx context.Context, before time.Time, byDay bool) (int,
 	return total, nil
 }
 
-// all deletes what is older than a time, in small steps.
-func (j *Janitor) all(ctx context.Context, purge func(context.Context, string, time.Time, int) (int, error), before time.Time) (int, error) {
+// step deletes up to limit rows of one kind.
+type step func(ctx context.Context, limit int) (int, error)
+
+// all deletes all of them, a few at once.
+func (s step) all(ctx context.Context) (int, error) {
 	total := 0
 	for {
-		n, err := purge(ctx, j.cfg.App, before, batch)
+		n, err := s(ctx, batch)
 		total += n
 		if err != nil || n < batch {
 			return total, err

@@ -77,7 +77,7 @@ func TestMySQLHostAccountChangesNoSchema(t *testing.T) {
 		t.Errorf("migrate: %v, want the cure in it", err)
 	}
 	s = storetest.OpenWith(t, store.Options{DSN: a.host, PartitionDays: 5})
-	r, err := s.MaintainPartitions(t.Context(), store.PartitionParams{App: "a", Ahead: 5})
+	r, err := s.MaintainPartitions(t.Context(), store.PartitionParams{Kept: ax.Kept{App: "a"}, Ahead: 5})
 	if !errors.Is(err, store.ErrNotPermitted) || len(r.Added) > 0 || r.Until.IsZero() {
 		t.Errorf("partitions: %+v, %v; want ErrNotPermitted", r, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,8 @@ var partitionedTables = []partitioned{
 }
 
 const (
+	// tasksAtOnce is how many tasks a statement names.
+	tasksAtOnce   = 500
 	restPartition = "p_rest"
 	dayPartition  = "p20060102"
 )
@@ -40,7 +43,7 @@ type partition struct {
 // partitionAhead makes the partitions of the days to come, where the account may
 // do that: else the owner has to.
 func (d mySQL) partitionAhead(ctx context.Context, s *Store) error {
-	_, _, err := s.DropDays(ctx, "", time.Time{})
+	_, _, err := s.DropDays(ctx, ax.Kept{})
 	return err
 }
 
@@ -120,11 +123,11 @@ func (m *partitionMaker) run(ctx context.Context, p PartitionParams, today time.
 	if err := m.extend(ctx, extension{last: last, until: today.AddDate(0, 0, p.Ahead), rest: rest}); err != nil {
 		return err
 	}
-	if p.Before.IsZero() {
+	if p.Since.IsZero() {
 		return nil
 	}
 	for _, one := range have {
-		if one.day.IsZero() || days == 1 || one.day.AddDate(0, 0, 1).After(p.Before) {
+		if one.day.IsZero() || days == 1 || one.day.AddDate(0, 0, 1).After(p.Since) {
 			break // the youngest day stays, as the one that later ones come after
 		}
 		gone, err := m.drop(ctx, one, p)
@@ -251,7 +254,7 @@ type need struct {
 }
 
 // needs lists what keeps a day. Instances stay if they are another app's, not
-// finished, or were made late, as a backfill is. Events stay as long as there
+// finished, of a task of which more is kept, or were made late, as a backfill is. Events stay as long as there
 // are instances of that day or the day before.
 func (m *partitionMaker) needs(one partition, p PartitionParams) []need {
 	if m.table == "ax_log" {
@@ -261,9 +264,19 @@ func (m *partitionMaker) needs(one partition, p PartitionParams) []need {
 	w := where{}
 	w.add("app = ?", p.App)
 	in(&w, "status", ax.Unfinished())
-	return []need{
+	needs := []need{
 		{from, "app < ? OR app > ?", []any{p.App, p.App}},
-		{from, "id >= ?", []any{ax.FirstID(p.Before)}},
+		{from, "id >= ?", []any{ax.FirstID(p.Since)}},
 		{from, strings.TrimPrefix(w.text, " WHERE "), w.args},
 	}
+	for _, longer := range p.Longer() {
+		for ids := range slices.Chunk(longer.IDs, tasksAtOnce) {
+			args := []any{ax.FirstID(longer.Since)}
+			for _, id := range ids {
+				args = append(args, int64(id))
+			}
+			needs = append(needs, need{from, "id >= ? AND task_id IN (" + placeholders(len(ids)) + ")", args})
+		}
+	}
+	return needs
 }

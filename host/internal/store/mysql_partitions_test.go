@@ -146,6 +146,9 @@ func TestPartitionsAhead(t *testing.T) {
 // needed.
 func TestPartitionsDropped(t *testing.T) {
 	t.Parallel()
+	longer := func(p *parted) []ax.KeptTasks {
+		return []ax.KeptTasks{{Since: p.today.Add(-3 * day), IDs: []ax.TaskID{77, 78}}, {Since: p.today.Add(day), IDs: []ax.TaskID{1}}}
+	}
 	for what, c := range map[string]struct {
 		add  func(*parted)
 		gone bool
@@ -156,15 +159,19 @@ func TestPartitionsDropped(t *testing.T) {
 		"not finished": {func(p *parted) {
 			p.row(p.today.Add(-day), p.today.Add(-day), func(i *ax.Instance) { i.Status = ax.StatusRunning })
 		}, false},
-		"made late": {func(p *parted) { p.row(p.today.Add(-day), p.today.Add(time.Minute), nil) }, false},
-		"younger":   {func(p *parted) { p.row(p.today, p.today, nil) }, true},
+		"made late":                         {func(p *parted) { p.row(p.today.Add(-day), p.today.Add(time.Minute), nil) }, false},
+		"one of a task that is kept longer": {func(p *parted) { p.row(p.today.Add(-day), p.today.Add(-day), func(i *ax.Instance) { i.TaskID = 77 }) }, false},
+		"an old one of such a task": {func(p *parted) {
+			p.row(p.today.Add(-day), p.today.Add(-4*day), func(i *ax.Instance) { i.TaskID = 77 })
+		}, true},
+		"younger": {func(p *parted) { p.row(p.today, p.today, nil) }, true},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			p := newParted(t, 1)
 			old := p.row(p.today.Add(-day), p.today.Add(-day).Add(time.Hour), nil)
 			c.add(p)
-			r := p.maintain(store.PartitionParams{Ahead: 1, Before: p.today})
+			r := p.maintain(store.PartitionParams{Ahead: 1, Kept: ax.Kept{Since: p.today, Tasks: longer(p)}})
 			_, err := p.Instance(t.Context(), old.ID)
 			dropped := slices.Contains(r.Dropped, "ax_instance."+name(p.today.Add(-day)))
 			if dropped != c.gone || (err != nil) != c.gone {
@@ -183,10 +190,10 @@ func TestPartitionsDropped(t *testing.T) {
 func TestPartitionsNotDropped(t *testing.T) {
 	t.Parallel()
 	p := newParted(t, 1)
-	if r := p.maintain(store.PartitionParams{Ahead: 1, Before: p.today.Add(-time.Second)}); len(r.Dropped) > 0 {
+	if r := p.maintain(store.PartitionParams{Ahead: 1, Kept: ax.Kept{Since: p.today.Add(-time.Second)}}); len(r.Dropped) > 0 {
 		t.Errorf("before the end of the day: %+v", r)
 	}
-	r := p.maintain(store.PartitionParams{Ahead: 1, Before: p.today.Add(100 * day)})
+	r := p.maintain(store.PartitionParams{Ahead: 1, Kept: ax.Kept{Since: p.today.Add(100 * day)}})
 	if want := 2 * 2; len(r.Dropped) != want { // yesterday and today, of two tables
 		t.Errorf("%+v, want %d dropped", r, want)
 	}
@@ -201,11 +208,11 @@ func TestUnpartitioned(t *testing.T) {
 	p := newParted(t, 1)
 	runSQL(t, p.Store, "ALTER TABLE ax_instance REMOVE PARTITIONING", "ALTER TABLE ax_log REMOVE PARTITIONING")
 	old := p.row(p.today.Add(-day), p.today.Add(-day), nil)
-	r := p.maintain(store.PartitionParams{Ahead: 1, Before: p.today})
+	r := p.maintain(store.PartitionParams{Ahead: 1, Kept: ax.Kept{Since: p.today}})
 	if len(r.Added)+len(r.Dropped) > 0 || !r.Until.IsZero() {
 		t.Errorf("%+v", r)
 	}
-	n, err := p.Purge(t.Context(), "a", p.today, 10)
+	n, err := p.Purge(ax.Kept{App: "a", Since: p.today})(t.Context(), 10)
 	if err != nil || n != 1 {
 		t.Errorf("purged %d, %v", n, err)
 	}
@@ -227,7 +234,7 @@ func TestDropDays(t *testing.T) {
 	var dropped atomic.Int64
 	for range 6 {
 		wg.Go(func() {
-			n, _, err := p.DropDays(t.Context(), "a", p.today)
+			n, _, err := p.DropDays(t.Context(), ax.Kept{App: "a", Since: p.today})
 			if err != nil {
 				t.Error(err)
 			}
@@ -238,10 +245,10 @@ func TestDropDays(t *testing.T) {
 	if dropped.Load() != 2 {
 		t.Errorf("%d partitions dropped, want 2", dropped.Load())
 	}
-	if n, byDay, err := p.DropDays(t.Context(), "a", p.today); n != 0 || !byDay || err != nil {
+	if n, byDay, err := p.DropDays(t.Context(), ax.Kept{App: "a", Since: p.today}); n != 0 || !byDay || err != nil {
 		t.Errorf("again: %d, %v, %v", n, byDay, err)
 	}
-	if n, byDay, err := storetest.Open(t).DropDays(t.Context(), "a", p.today); n != 0 || byDay || err != nil {
+	if n, byDay, err := storetest.Open(t).DropDays(t.Context(), ax.Kept{App: "a", Since: p.today}); n != 0 || byDay || err != nil {
 		t.Errorf("SQLite: %d, %v, %v", n, byDay, err)
 	}
 }

@@ -190,7 +190,7 @@ func (p *planned) askLists(task ax.TaskRow) {
 	p.must(err)
 	_, err = p.Task(ctx, "a", task.Name)
 	p.must(err)
-	_, err = p.Purge(ctx, "a", p.now.Add(-40*time.Hour), 100)
+	_, err = p.Purge(ax.Kept{App: "a", Since: p.now.Add(-40 * time.Hour)})(ctx, 100)
 	p.must(err)
 }
 

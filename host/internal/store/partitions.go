@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/axsched/ax/host/internal/ax"
 )
 
 // PartitionParams say which partitions there should be.
 type PartitionParams struct {
-	// App is the app whose old rows may go.
-	App string
-	// Before: a day that ended earlier is dropped whole once nothing in it is
-	// needed. Zero drops nothing.
-	Before time.Time
+	// Kept is what stays: a day that ended before Kept.Since is dropped whole once
+	// nothing in it is needed. The zero value drops nothing.
+	ax.Kept
 	// Ahead is how many days after today have a partition of their own.
 	Ahead int
 }
@@ -50,12 +50,12 @@ const (
 )
 
 // DropDays makes the partitions of the days to come, and drops those of an app
-// that ended before the given time; zero drops none. It returns how many it has
+// of which nothing is kept. It returns how many it has
 // dropped, and whether days go as a whole: then Purge is for what is a day older
 // and left over. Where the account may not do that, the log says so in time and
 // byDay is false.
-func (s *Store) DropDays(ctx context.Context, app string, before time.Time) (dropped int, byDay bool, err error) {
-	r, err := s.MaintainPartitions(ctx, PartitionParams{App: app, Before: before, Ahead: s.options.PartitionDays})
+func (s *Store) DropDays(ctx context.Context, kept ax.Kept) (dropped int, byDay bool, err error) {
+	r, err := s.MaintainPartitions(ctx, PartitionParams{Kept: kept, Ahead: s.options.PartitionDays})
 	if errors.Is(err, ErrNotPermitted) {
 		if time.Until(r.Until) < tooFew {
 			s.log.Warn("partitions of the days to come are missing and this account may not make them: run ax migrate with that of the owner",

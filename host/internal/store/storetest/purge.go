@@ -9,6 +9,7 @@ import (
 var purgeTests = []test{
 	{"old finished instances with their events", purgeInstances},
 	{"in small steps", purgeSteps},
+	{"tasks with a time of their own", purgeTasks},
 	{"alerts and audit", purgeRest},
 }
 
@@ -27,7 +28,7 @@ func purgeInstances(b *bed) {
 		b.applied(ax.Change{Events: []ax.Event{b.newEvent(i, "x"), b.newEvent(i, "y")}})
 	}
 	b.applied(ax.Change{Move: move(all[4], ax.StatusFailed)})
-	n, err := b.s.Purge(b.Context(), app, all[5].CreatedAt, 100)
+	n, err := b.s.Purge(ax.Kept{App: app, Since: all[5].CreatedAt})(b.Context(), 100)
 	b.must(err)
 	equal(b, "deleted", n, 3) // 0, 3 and 4; 2 still runs, 1 is another's, 5 is young
 	left, err := b.s.Instances(b.Context(), ax.InstanceFilter{})
@@ -36,9 +37,41 @@ func purgeInstances(b *bed) {
 	for k, want := range []int{0, 2, 2, 0, 0, 2} {
 		equal(b, "events", len(b.eventTexts(all[k].ID)), want)
 	}
-	n, err = b.s.Purge(b.Context(), app, all[5].CreatedAt, 100)
+	n, err = b.s.Purge(ax.Kept{App: app, Since: all[5].CreatedAt})(b.Context(), 100)
 	b.must(err)
 	equal(b, "deleted again", n, 0)
+}
+
+// purgeTasks: of task 7 more is kept than of the rest, of task 8 less.
+func purgeTasks(b *bed) {
+	day := 24 * time.Hour
+	b.insertNumbered(9, func(n int, i *ax.Instance) {
+		i.CreatedAt = noon.Add(time.Duration(n/3-3) * day) // three days ago, two, yesterday
+		i.ID = ax.InstanceID(ax.FirstID(i.CreatedAt) + int64(n))
+		i.TaskID = ax.TaskID(7 + n%3)
+		i.Status = ax.StatusSkipped
+		if n == 1 {
+			i.Status = ax.StatusTriggered
+		}
+	})
+	long, short := ax.KeptTasks{Since: noon.Add(-60 * time.Hour), IDs: []ax.TaskID{7}}, ax.KeptTasks{Since: noon, IDs: []ax.TaskID{8, 99}}
+	purge := b.s.Purge(ax.Kept{App: app, Since: noon.Add(-36 * time.Hour), Tasks: []ax.KeptTasks{long, short}})
+	for _, want := range []int{1, 1, 1, 0} { // 2, 4, 5
+		n, err := purge(b.Context(), 1)
+		b.must(err)
+		equal(b, "deleted", n, want)
+	}
+	for _, c := range []struct {
+		kept ax.KeptTasks
+		want int
+	}{{long, 1}, {short, 1}, {long, 0}} { // 0; 7, while 1 waits
+		n, err := b.s.PurgeTasks(b.Context(), c.kept, 100)
+		b.must(err)
+		equal(b, "deleted of tasks", n, c.want)
+	}
+	left, err := b.s.Instances(b.Context(), ax.InstanceFilter{})
+	b.must(err)
+	equal(b, "left", numbers(left), []int{8, 6, 3, 1})
 }
 
 func purgeSteps(b *bed) {
@@ -49,8 +82,9 @@ func purgeSteps(b *bed) {
 		}
 	})
 	var steps []int
+	purge := b.s.Purge(ax.Kept{App: app, Since: noon.Add(time.Hour)})
 	for {
-		n, err := b.s.Purge(b.Context(), app, noon.Add(time.Hour), 150)
+		n, err := purge(b.Context(), 150)
 		b.must(err)
 		if n == 0 {
 			break
