@@ -36,7 +36,7 @@ func layers() []layer {
 		{name: "schema", packages: []string{"schema"}, std: true, timeless: true},
 		{name: "L0", packages: []string{"host/internal/ax"}, std: true, timeless: true},
 		{
-			name: "L1", packages: []string{"host/internal/wheel", "host/internal/params", "host/internal/redact", "host/internal/spelling"},
+			name: "L1", packages: []string{"host/internal/wheel", "host/internal/params", "host/internal/redact", "host/internal/secrets", "host/internal/spelling"},
 			may: []string{"L0"}, std: true, timeless: true,
 		},
 		{name: "holidays", packages: []string{"host/internal/holidays"}, may: []string{"author"}, timeless: true},
