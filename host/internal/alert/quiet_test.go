@@ -89,6 +89,40 @@ func TestAlwaysQuiet(t *testing.T) {
 	}
 }
 
+// TestSilenceOfARetry: what a notifier did not take waits as well, for as long as
+// people want no messages.
+func TestSilenceOfARetry(t *testing.T) {
+	t.Parallel()
+	story(t, func(w *world) {
+		tasks := w.manyTasks(2)
+		w.open()
+		var tr tries
+		w.answers(func(_ context.Context, d delivery) error {
+			tr.add(d)
+			if time.Since(start) < time.Minute {
+				return errBusy
+			}
+			return nil
+		})
+		w.fails(tasks[0], "disk full")
+		w.at(30 * time.Second)
+		before := len(tr.all())
+		if before < 2 {
+			t.Fatalf("%d tries, want a retry", before)
+		}
+		silence := ax.AlertSilence{ID: 5, App: "shop", Task: "t0", Until: start.Add(3 * time.Hour), At: start, By: "ann"}
+		w.must(w.store.Silence(context.Background(), silence))
+		w.at(2 * time.Hour)
+		if got := tr.all()[before:]; len(got) != 0 {
+			t.Errorf("in the silence there were the tries %v", got)
+		}
+		w.at(3*time.Hour + time.Minute)
+		if got := w.titles(); len(got) != 1 || !strings.HasPrefix(got[0], "3h0m") {
+			t.Errorf("after the silence %q", got)
+		}
+	})
+}
+
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	merging(t, func(w *world) {

@@ -66,7 +66,12 @@ func (s *selection) isDue(r *row) bool { return !r.NextTryAt.After(s.horizon) }
 func (s *selection) ready(c *choice) (ready []*row, again *row) {
 	for _, r := range s.due {
 		if r.State != ax.AlertOpen {
-			if again == nil && s.isDue(r) {
+			switch until := s.quiet(r); {
+			case !s.isDue(r):
+			case until.After(s.now):
+				r.NextTryAt = until // it goes on as it left
+				c.changed = append(c.changed, r)
+			case again == nil:
 				again = r
 			}
 			continue
@@ -105,15 +110,7 @@ func (s *selection) rateLimit() time.Time {
 // hold returns until when a message waits although it is due, and whether that is
 // because people want no messages.
 func (s *selection) hold(r *row) (until time.Time, held bool) {
-	if q := s.receiver.Quiet; q != nil {
-		until = q.Until(s.now)
-	}
-	for i := range s.silences {
-		m := &s.silences[i]
-		if (m.Task == "" || m.Task == r.TaskName) && (m.Notifier == "" || m.Notifier == r.Notifier) {
-			until = newest(until, m.Until)
-		}
-	}
+	until = s.quiet(r)
 	held = until.After(s.now)
 	for i := range s.threads[r.TaskID] {
 		if other := &s.threads[r.TaskID][i]; other.ID != r.ID {
@@ -121,6 +118,25 @@ func (s *selection) hold(r *row) (until time.Time, held bool) {
 		}
 	}
 	return until, held
+}
+
+// quiet returns until when people want no such message; zero or past if they do.
+func (s *selection) quiet(r *row) (until time.Time) {
+	if q := s.receiver.Quiet; q != nil {
+		until = q.Until(s.now)
+	}
+	for i := range s.silences {
+		m := &s.silences[i]
+		if (m.Task == "" || r.onlyOf(m.Task)) && (m.Notifier == "" || m.Notifier == r.Notifier) {
+			until = newest(until, m.Until)
+		}
+	}
+	return until
+}
+
+// onlyOf reports whether the message is about one task and no other.
+func (r *row) onlyOf(task string) bool {
+	return r.TaskName == task && len(r.facts.Tasks) <= 1
 }
 
 // group takes the rows that say the same as the first one; after quiet hours also

@@ -86,10 +86,11 @@ func (s *Store) Silences(ctx context.Context, app string, now time.Time) ([]ax.A
   WHERE app = ? AND until_at > ? ORDER BY until_at, id`, app, now.UnixMicro())
 }
 
-// AdvanceAlerts makes messages due now that gather until after the given time,
-// such as when a silence has ended: their turn is looked at again.
+// AdvanceAlerts makes messages due now that gather, or wait for another try, until
+// after the given time, such as when a silence has ended: their turn is looked at
+// again.
 func (s *Store) AdvanceAlerts(ctx context.Context, app string, now, after time.Time) error {
-	_, err := s.exec(ctx, "let held alerts go", "UPDATE ax_alert SET next_try_at = ?, version = version + 1 WHERE app = ? AND state = ? AND next_try_at > ?",
-		micros(now), app, string(ax.AlertOpen), micros(after))
+	_, err := s.exec(ctx, "let held alerts go", "UPDATE ax_alert SET next_try_at = ?, version = version + 1 WHERE app = ? AND state IN (?, ?) AND next_try_at > ?",
+		micros(now), app, string(ax.AlertOpen), string(ax.AlertFailed), micros(after))
 	return err
 }
