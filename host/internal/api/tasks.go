@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/preview"
 )
 
@@ -30,12 +31,13 @@ type NextTimes struct {
 // RunStarted names the instance that a run by hand made.
 type RunStarted struct {
 	Instance string `json:"instance"`
+	Waits    string `json:"waits,omitempty" doc:"Why it has not begun, if it waits"`
 }
 
 // RunBody are the details of a run by hand.
 type RunBody struct {
 	Params Object `json:"params,omitempty" doc:"Laid over the task's own, for this run"`
-	Force  bool   `json:"force,omitempty" doc:"Start it although the overlap policy says no"`
+	Force  bool   `json:"force,omitempty" doc:"Start it at once, whatever the overlap policy says"`
 }
 
 // PauseBody says how long a pause is.
@@ -153,7 +155,12 @@ func (s *server) runTask(ctx context.Context, in *runInput) (*reply[RunStarted],
 	if err != nil {
 		return nil, err
 	}
-	return &reply[RunStarted]{RunStarted{Instance: id.String()}}, nil
+	started := RunStarted{Instance: id.String()}
+	// It was started, whatever becomes of this look at it.
+	if inst, err := s.backend.Instance(ctx, id); err == nil && inst.Status == ax.StatusTriggered {
+		started.Waits = inst.Reason
+	}
+	return &reply[RunStarted]{started}, nil
 }
 
 type pauseInput struct {

@@ -152,7 +152,9 @@ func (p *program) runCommand() *cobra.Command {
 		Use:   "run TASK",
 		Short: "Run a task now",
 		Long: `Run a task now, also one that is paused or disabled. Its schedule goes on as it
-is. The overlap policy is obeyed unless --force is given.
+is. While as many runs as its concurrency allows go on, its overlap policy is
+obeyed unless --force is given: skip refuses the run; queue and defer let it wait
+for a place, defer until the next due time; replace cancels the oldest run.
 
 With --wait the log is shown until the run has ended for good, with all its
 retries, and the exit code says how: 0 if it succeeded, else 1. Ctrl-C ends the
@@ -178,6 +180,9 @@ waiting only: the run goes on in the host, until it ends or "ax cancel" ends it.
 			}
 			return err
 		}
+		if started.Waits != "" && !p.json() {
+			fmt.Fprintln(p.Err, "it "+printable(started.Waits))
+		}
 		if !o.wait {
 			return p.show(started, func() string { return started.Instance + "\n" })
 		}
@@ -193,7 +198,7 @@ waiting only: the run goes on in the host, until it ends or "ax cancel" ends it.
 	})
 	c.Flags().StringVar(&o.params, "params", "", "parameters as a `JSON` object, laid over those of the task")
 	c.Flags().StringArrayVar(&o.param, "param", nil, "one parameter with a text value, `KEY=VALUE`; may be repeated")
-	c.Flags().BoolVar(&o.force, "force", false, "run it although the overlap policy says no")
+	c.Flags().BoolVar(&o.force, "force", false, "run it at once, whatever the overlap policy says")
 	c.Flags().BoolVarP(&o.wait, "wait", "w", false, "show the log and wait for the end")
 	return c
 }

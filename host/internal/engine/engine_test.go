@@ -278,6 +278,44 @@ func TestManualRuns(t *testing.T) {
 	})
 }
 
+// TestManualRunsObeyTheOverlapPolicy starts a task by hand twice while it may run
+// once.
+func TestManualRunsObeyTheOverlapPolicy(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[ax.Overlap][]string{
+		ax.OverlapSkip:    {"10:00:01 SUCCESS"},
+		ax.OverlapQueue:   {"10:00:01 SUCCESS", "10:00:02 SUCCESS"},
+		ax.OverlapReplace: {"10:00:01 CANCELED", "10:00:02 CANCELED", "10:00:03 SUCCESS"},
+		ax.OverlapDefer:   {"10:00:01 SUCCESS", "10:00:02 SUCCESS", "10:01:00 SUCCESS"},
+		ax.OverlapAllow:   {"10:00:01 SUCCESS", "10:00:02 SUCCESS"},
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			story(t, func(t *testing.T, w *world) {
+				ctx := context.Background()
+				w.open(w.task("a", takes(10*time.Second), func(t *ax.Task) { t.Overlap, t.Enabled = policy, policy == ax.OverlapDefer }))
+				w.at(time.Second)
+				_, err := w.engine.RunNow(ctx, engine.Manual{Task: "a", By: "test"})
+				w.must(err)
+				w.at(2 * time.Second)
+				refused := policy == ax.OverlapSkip
+				if _, err := w.engine.RunNow(ctx, engine.Manual{Task: "a", By: "test"}); errors.Is(err, engine.ErrBusy) != refused {
+					t.Errorf("a second run: %v", err)
+				}
+				w.at(3 * time.Second)
+				refused = policy != ax.OverlapAllow && policy != ax.OverlapReplace
+				if _, err := w.engine.RunNow(ctx, engine.Manual{Task: "a", By: "test"}); errors.Is(err, engine.ErrBusy) != refused {
+					t.Errorf("a third run, with a queue for one: %v", err)
+				}
+				w.at(80 * time.Second)
+				if got := w.rows("a")[:len(want)]; !slices.Equal(got, want) {
+					t.Errorf("rows %q, want %q", got, want)
+				}
+			})
+		})
+	}
+}
+
 // TestABadLaneDoesNotStopOthers fills the pool with jobs that never end.
 func TestABadLaneDoesNotStopOthers(t *testing.T) {
 	t.Parallel()

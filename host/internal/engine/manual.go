@@ -63,12 +63,13 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 	case t.away:
 		e.runElsewhere(t, m, now, answer)
 		return
-	case t.full() && !m.Force:
-		answer(0, ErrBusy)
-		return
 	}
 	if err := t.ready(); err != nil {
 		answer(0, err)
+		return
+	}
+	if t.full() && !m.Force {
+		e.runLater(t, m, now, answer)
 		return
 	}
 	place := e.cfg.Dispatch.Reserve(t.def, now)
@@ -109,6 +110,46 @@ func (m *Manual) request(id ax.InstanceID) *ax.Request {
 	r := *m.Request
 	r.Instance = id
 	return &r
+}
+
+// runLater deals with a run by hand that finds the concurrency limit used up, as
+// the policy for overlaps says: it is refused, or waits like a due time.
+func (e *Engine) runLater(t *task, m Manual, now time.Time, answer func(ax.InstanceID, error)) {
+	switch {
+	case t.def.Overlap == ax.OverlapSkip:
+		answer(0, ErrBusy)
+		return
+	case len(t.waiting) >= max(t.def.QueueLimit, 1):
+		answer(0, fmt.Errorf("%w (%d runs wait already)", ErrBusy, len(t.waiting)))
+		return
+	}
+	inst := e.manual(t, m, now)
+	inst.Status, inst.Reason = ax.StatusTriggered, waitsFor(t.def.Overlap)
+	e.submit(ax.Change{
+		Insert: []ax.Instance{inst}, Request: m.request(inst.ID),
+		Events: []ax.Event{e.event(&inst, now, ax.StageTriggerReady, "info", fmt.Sprintf("started by hand by %s; %s", m.By, inst.Reason))},
+		Done: func(applied bool, err error) {
+			if !applied {
+				answer(0, fmt.Errorf("write the instance: %w", err))
+				return
+			}
+			e.post(func(now time.Time) { e.handIn(t, inst, now) })
+			answer(inst.ID, nil)
+		},
+	})
+}
+
+// handIn takes on a run by hand that has a row and waits.
+func (e *Engine) handIn(t *task, inst ax.Instance, now time.Time) {
+	if t.away || t.gone || t.knows(inst.ID) {
+		return // who has the task now finds the row
+	}
+	e.takeOn(t, inst, now)
+	t.sortBackfill()
+	if t.def.Overlap == ax.OverlapReplace && t.full() && inst.Kind == ax.KindManual {
+		e.cancelOldest(t, now)
+	}
+	e.visit(t, now)
 }
 
 func (e *Engine) manual(t *task, m Manual, now time.Time) ax.Instance {

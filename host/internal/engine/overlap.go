@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -32,12 +33,18 @@ func (e *Engine) overlap(t *task, now time.Time) {
 	}
 }
 
+// oldestWaiting is the oldest due time that waits; a run that a person asked for
+// gives its place to nobody.
 func (t *task) oldestWaiting() *ax.Instance {
-	if len(t.waiting) == 0 {
+	i := slices.IndexFunc(t.waiting, func(inst ax.Instance) bool { return inst.Kind != ax.KindManual })
+	if i < 0 {
 		return nil
 	}
-	return &t.waiting[0]
+	return &t.waiting[i]
 }
+
+// waitsFor says what a TRIGGERED instance waits for.
+func waitsFor(o ax.Overlap) string { return fmt.Sprintf("waits for a place (%s)", o) }
 
 func (e *Engine) skip(t *task, now time.Time, why string) {
 	row := e.instance(t, t.st.NextAt, ax.KindScheduled, now)
@@ -53,7 +60,7 @@ func (e *Engine) skip(t *task, now time.Time, why string) {
 // one that gives up its place.
 func (e *Engine) wait(t *task, instead *ax.Instance, now time.Time) {
 	row := e.instance(t, t.st.NextAt, ax.KindScheduled, now)
-	row.Status, row.Reason = ax.StatusTriggered, fmt.Sprintf("waits for a place (%s)", t.def.Overlap)
+	row.Status, row.Reason = ax.StatusTriggered, waitsFor(t.def.Overlap)
 	s := step{
 		last: row.ScheduledAt, insert: []ax.Instance{row},
 		events: []ax.Event{e.event(&row, now, ax.StageTriggerReady, "info", row.Reason)},

@@ -170,10 +170,8 @@ func (e *Engine) takeOn(t *task, inst ax.Instance, now time.Time) {
 func (e *Engine) Handed(rows []ax.Instance) {
 	e.post(func(now time.Time) {
 		for _, inst := range rows {
-			if t := e.tasks[inst.TaskID]; t != nil && !t.away && !t.gone && !t.knows(inst.ID) {
-				e.takeOn(t, inst, now)
-				t.sortBackfill()
-				e.visit(t, now)
+			if t := e.tasks[inst.TaskID]; t != nil {
+				e.handIn(t, inst, now)
 			}
 		}
 	})

@@ -198,7 +198,7 @@ func changeMistakes(b *bed) {
 		return []ax.Instance{n}
 	}
 	for name, c := range map[string]ax.Change{
-		"move back":            {Move: move(i, ax.StatusTriggered)},
+		"move back":            {Move: move(i, ax.StatusMissed)},
 		"move from final":      {Move: &ax.Move{From: ax.StatusSuccess, New: i}},
 		"move to nonsense":     {Move: move(i, "NONSENSE")},
 		"stay final":           {Move: &ax.Move{From: ax.StatusFailed, New: ax.Instance{Status: ax.StatusFailed}}},
