@@ -41,7 +41,7 @@ type fleet struct {
 	listener net.Listener
 
 	changed chan struct{} // hosts came, went or look different
-	room    roomBell
+	room    *room
 	sends   chan func() // messages on their way to other hosts
 	quit    chan struct{}
 	loops   sync.WaitGroup
@@ -71,9 +71,8 @@ func (h *Host) openFleet(cfg *config.Config) error {
 	f := &fleet{
 		h: h, log: h.log.Named("cluster"), sole: !cfg.Store.Shared(),
 		changed: make(chan struct{}, 1), sends: make(chan func(), 4096), quit: make(chan struct{}),
-		remotes: map[string]*dispatch.Remote{}, doubted: map[string]bool{},
+		remotes: map[string]*dispatch.Remote{}, doubted: map[string]bool{}, room: newRoom(),
 	}
-	f.room.ring = make(chan struct{})
 	h.fleet = f
 	f.dispatch = dispatch.New(f.self(cfg))
 	f.again = dispatch.NewAgain(dispatch.AgainConfig{
@@ -269,25 +268,6 @@ func (h *Host) now() time.Time {
 func (h *Host) freed() {
 	h.engine.Freed()
 	h.fleet.room.Ring()
-}
-
-// roomBell wakes those that wait for room in the queue of this host.
-type roomBell struct {
-	mu   sync.Mutex
-	ring chan struct{}
-}
-
-func (b *roomBell) wait() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.ring
-}
-
-func (b *roomBell) Ring() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	close(b.ring)
-	b.ring = make(chan struct{})
 }
 
 func notify(c chan struct{}) {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -54,22 +55,20 @@ func (f *fleet) Receive(ctx context.Context, d peer.Dispatch) error {
 	if zone, err := trigger.Zone(task.Schedule.Timezone); err == nil {
 		inst.ScheduledAt = inst.ScheduledAt.In(zone)
 	}
-	for {
-		room := f.room.wait()
+	attempt := ax.Attempt{Task: task, Instance: inst}
+	var refusal error
+	err := f.room.wait(ctx, jobs{f.h}.Lane(task), func() bool {
 		switch {
 		case f.h.draining.Load() || f.drained.Load():
-			return &peer.RefusalError{Code: peer.Draining}
+			refusal = &peer.RefusalError{Code: peer.Draining}
 		case f.h.fenced():
-			return &peer.RefusalError{Code: peer.Fenced}
-		case f.receive(ax.Attempt{Task: task, Instance: inst}, d.SentAt):
-			return nil
+			refusal = &peer.RefusalError{Code: peer.Fenced}
+		default:
+			return f.receive(attempt, d.SentAt)
 		}
-		select {
-		case <-room:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		return true
+	})
+	return cmp.Or(refusal, err)
 }
 
 // skew bounds by how much the clocks of two hosts are believed to differ: both

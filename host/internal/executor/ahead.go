@@ -13,10 +13,21 @@ import (
 // waits survives a crash without the loss of an attempt.
 const patience = time.Second
 
-// queueClaimed puts an attempt into the queue whose claim is in the database.
-func (e *Executor) queueClaimed(a ax.Attempt) {
+// claimAhead claims an attempt that has waited in the queue and will soon get a
+// worker. So no worker waits for the database.
+func (e *Executor) claimAhead(a ax.Attempt, waited *ticket) {
+	if claimed, ok := e.claim(a); ok {
+		e.queueClaimed(claimed, waited.turn)
+		return
+	}
+	e.pool.release(waited.lane, ax.RoomSoon)
+}
+
+// queueClaimed puts an attempt into the queue whose claim is in the database, at
+// its old turn or, with 0, at the end.
+func (e *Executor) queueClaimed(a ax.Attempt, turn int64) {
 	ctx := e.enter(a.Instance.ID)
-	t := &ticket{lane: e.cfg.Jobs.Lane(a.Task), room: ax.RoomSoon, notBefore: a.Instance.ScheduledAt}
+	t := &ticket{lane: e.cfg.Jobs.Lane(a.Task), room: ax.RoomSoon, turn: turn, notBefore: a.Instance.ScheduledAt}
 	e.wg.Add(1) // for the timer, until it is stopped or done
 	late := time.AfterFunc(max(t.notBefore.Sub(e.cfg.Now()), 0)+patience, func() {
 		defer e.wg.Done()
@@ -56,7 +67,7 @@ func (e *Executor) late(ctx context.Context, a ax.Attempt, t *ticket) {
 		start: func() {
 			e.wg.Go(func() {
 				<-given
-				e.claim(waits)
+				e.claimAndRun(waits)
 			})
 		},
 		back: func() {},

@@ -127,45 +127,11 @@ func (e *Executor) Start(a ax.Attempt, room ax.Room) {
 		ctx := e.enter(a.Instance.ID)
 		e.wg.Go(func() { e.run(ctx, a) })
 	case ax.RoomSoon:
-		e.queueClaimed(a)
+		e.queueClaimed(a, 0)
 	case ax.RoomQueue:
 		e.queue(a)
 	case ax.RoomNone:
 	}
-}
-
-// queue lets an attempt that is not claimed yet wait for its worker.
-func (e *Executor) queue(a ax.Attempt) {
-	id := a.Instance.ID
-	e.mu.Lock()
-	e.queued[id] = true
-	e.mu.Unlock()
-	out := func() {
-		e.mu.Lock()
-		delete(e.queued, id)
-		e.mu.Unlock()
-	}
-	e.pool.enqueue(&ticket{
-		lane: e.cfg.Jobs.Lane(a.Task), room: ax.RoomQueue, notBefore: a.Instance.ScheduledAt,
-		start: func() {
-			e.wg.Go(func() {
-				defer out()
-				e.claim(a)
-			})
-		},
-		back: out, // it stays DISPATCHED for the next start, or another host
-	})
-}
-
-// Receive takes on an attempt that another host has dispatched to this one: the
-// row is DISPATCHED, and is claimed when its turn comes. It reports false if
-// there is no room.
-func (e *Executor) Receive(a ax.Attempt) bool {
-	if e.cfg.Fenced() || !e.pool.place(e.cfg.Jobs.Lane(a.Task)) {
-		return false
-	}
-	e.queue(a)
-	return true
 }
 
 // Holds reports whether an attempt of the instance runs or waits here.
@@ -192,25 +158,6 @@ func (e *Executor) leave(id ax.InstanceID) {
 		cancel(nil)
 	}
 	delete(e.active, id)
-}
-
-// claim moves a queued attempt to RUNNING, and runs it if nobody was faster.
-func (e *Executor) claim(a ax.Attempt) {
-	now := e.cfg.Now()
-	inst := a.Instance.Claim(e.cfg.Node, e.cfg.Incarnation, now)
-	applied, err := e.write(ax.Change{
-		Move:   &ax.Move{From: a.Instance.Status, Fence: a.Instance.Fence, New: inst},
-		Events: []ax.Event{e.event(&inst, now, ax.StageClaimed, "info", "claimed by "+e.cfg.Node)},
-	})
-	if err != nil {
-		e.cfg.Log.Error("cannot claim an instance, it stays for the next start of the host",
-			"instance_id", inst.ID, "task", a.Task.Name, "error", err)
-	}
-	if !applied {
-		e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
-		return
-	}
-	e.run(e.enter(inst.ID), ax.Attempt{Task: a.Task, Instance: inst})
 }
 
 // write submits a change and waits for the answer.

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ type pool struct {
 	freed               func() // told after a RoomNone, once there may be room
 
 	mu      sync.Mutex
+	newest  int64 // of the turns
 	running int
 	places  int // promised places in the queue, used ones included
 	lanes   map[string]*lane
@@ -46,12 +48,17 @@ func (l *lane) places() int { return l.claimed + l.unclaimed }
 
 // ticket is an attempt in the queue: start is called with its worker taken, but
 // not before its time, and back if the pool is closed before that.
+//
+// claim is called instead of start, without a worker, once the attempt would get
+// one soon: its place is then RoomSoon, and another ticket of the same turn is to
+// take it. nil if it is claimed already or shall not be.
 type ticket struct {
-	lane        string
-	of          *lane // by enqueue
-	room        ax.Room
-	notBefore   time.Time
-	start, back func()
+	lane               string
+	of                 *lane // by enqueue
+	room               ax.Room
+	turn               int64 // the order of the queue; 0 is for enqueue to set
+	notBefore          time.Time
+	start, back, claim func()
 }
 
 func newPool(workers, queue int, freed func(), now func() time.Time) *pool {
@@ -109,11 +116,42 @@ func (p *pool) place(name string) bool {
 // claimsAhead reports whether one more attempt of the lane would get a worker
 // soon, after all that waits before it.
 func (p *pool) claimsAhead(l *lane) bool {
-	work := l.usual
-	for _, other := range p.lanes {
-		work += other.usual * time.Duration(other.places())
+	return l.usual+p.work((*lane).places) <= p.horizon()
+}
+
+// horizon is the work that all workers do soon.
+func (p *pool) horizon() time.Duration { return soon * time.Duration(p.workers) }
+
+// work is how long the counted attempts of all lanes will take.
+func (p *pool) work(count func(*lane) int) (work time.Duration) {
+	for _, l := range p.lanes {
+		work += l.usual * time.Duration(count(l))
 	}
-	return work <= soon*time.Duration(p.workers)
+	return work
+}
+
+// ahead takes those tickets out of the queue that are to be claimed ahead: many
+// at a time, so that they share a commit.
+func (p *pool) ahead(now time.Time) (chosen []*ticket) {
+	work := p.work(func(l *lane) int { return l.claimed })
+	if work > p.horizon()/2 || p.closed {
+		return nil
+	}
+	full := false
+	p.queue = slices.DeleteFunc(p.queue, func(t *ticket) bool {
+		if full || t.claim == nil || t.notBefore.After(now) {
+			return false
+		}
+		if work += t.of.usual; work > p.horizon() {
+			full = true
+			return false
+		}
+		p.count(t.of, t.room, -1)
+		p.count(t.of, ax.RoomSoon, 1)
+		chosen = append(chosen, t)
+		return true
+	})
+	return chosen
 }
 
 func (p *pool) take(l *lane, room ax.Room) ax.Room {
@@ -145,13 +183,23 @@ func (p *pool) enqueue(t *ticket) {
 		return
 	}
 	t.of = p.lane(t.lane)
-	p.queue = append(p.queue, t)
+	if t.turn == 0 {
+		p.newest++
+		t.turn = p.newest
+	}
+	p.queue = slices.Insert(p.queue, p.placeOf(t.turn), t)
 	p.mu.Unlock()
 	if wait := t.notBefore.Sub(p.now()); wait > 0 {
 		time.AfterFunc(wait, p.next)
 		return
 	}
 	p.next()
+}
+
+// placeOf is where a turn is or belongs in the queue.
+func (p *pool) placeOf(turn int64) int {
+	i, _ := slices.BinarySearchFunc(p.queue, turn, func(t *ticket, turn int64) int { return cmp.Compare(t.turn, turn) })
+	return i
 }
 
 // replace puts another ticket of the same lane in the place of one, and reports
@@ -166,7 +214,7 @@ func (p *pool) replace(t, by *ticket) bool {
 	l := p.lane(t.lane)
 	p.count(l, t.room, -1)
 	p.count(l, by.room, 1)
-	by.of = l
+	by.of, by.turn = l, t.turn
 	p.queue[i] = by
 	return true
 }
@@ -208,6 +256,13 @@ func (p *pool) next() {
 	for {
 		now := p.now()
 		p.mu.Lock()
+		if chosen := p.ahead(now); len(chosen) > 0 {
+			p.mu.Unlock()
+			for _, t := range chosen {
+				t.claim()
+			}
+			continue
+		}
 		i := p.first(now)
 		if i < 0 {
 			tell := p.refused && p.places < p.queueLimit

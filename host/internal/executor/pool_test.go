@@ -2,6 +2,7 @@ package executor
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,15 +78,34 @@ func TestPoolNeverOverfills(t *testing.T) {
 			}
 		}
 		waiting := 0
+		var claims []func() // under way
 		for range 2000 {
 			lane := lanes[r.IntN(3)]
+			if len(claims) > 0 && r.IntN(2) == 0 {
+				claim := claims[0]
+				claims = claims[1:]
+				claim()
+			}
 			if r.IntN(2) == 0 {
 				switch room := p.reserve(lane, false); room {
 				case ax.RoomNow:
 					start(lane)()
 				case ax.RoomQueue, ax.RoomSoon:
 					waiting++
-					p.enqueue(&ticket{lane: lane, room: room, start: func() { waiting--; start(lane)() }})
+					t := &ticket{lane: lane, room: room, start: func() { waiting--; start(lane)() }}
+					if room == ax.RoomQueue {
+						t.claim = func() {
+							claims = append(claims, func() {
+								if r.IntN(4) == 0 { // somebody was faster
+									waiting--
+									p.release(lane, ax.RoomSoon)
+									return
+								}
+								p.enqueue(&ticket{lane: lane, room: ax.RoomSoon, turn: t.turn, start: t.start})
+							})
+						}
+					}
+					p.enqueue(t)
 				case ax.RoomNone:
 				}
 			} else if running[lane] > 0 {
@@ -97,7 +117,7 @@ func TestPoolNeverOverfills(t *testing.T) {
 			if got, queued := p.counts(); got != total || queued != waiting || queued > 5+2 {
 				t.Fatalf("seed %d: pool counts %d running and %d waiting, want %d and %d", seed, got, queued, total, waiting)
 			}
-			if total < 3 && waiting > 0 {
+			if total < 3 && waiting > len(claims) {
 				t.Fatalf("seed %d: %d wait although a worker is free", seed, waiting)
 			}
 		}
@@ -129,6 +149,45 @@ func TestClaimsAheadByUsualDurations(t *testing.T) {
 			t.Errorf("jobs of %s: %v, want %d claimed ahead", tt.usual, rooms, tt.want)
 		}
 	}
+}
+
+// TestWaitingOnesAreClaimedInTime: while the only worker is busy as many are
+// claimed as it does soon, the oldest first, and they keep their turns.
+func TestWaitingOnesAreClaimedInTime(t *testing.T) {
+	t.Parallel()
+	p := newPool(1, 100, func() {}, time.Now)
+	p.reserve("a", false)
+	for range 100 {
+		p.took("a", 10*time.Millisecond)
+	}
+	var claimed, started []int
+	tickets := map[int]*ticket{}
+	for i := range 12 {
+		p.place("a")
+		tickets[i] = &ticket{
+			lane: "a", room: ax.RoomQueue, start: func() { started = append(started, i) }, claim: func() { claimed = append(claimed, i) },
+		}
+		p.enqueue(tickets[i])
+	}
+	want := func(what string, got []int, want ...int) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	want("claimed, half of what is done soon being claimed", claimed, 0, 1, 2)
+	for _, i := range slices.Backward(claimed) {
+		p.enqueue(&ticket{lane: "a", room: ax.RoomSoon, turn: tickets[i].turn, start: tickets[i].start})
+	}
+	for range 2 {
+		p.release("a", ax.RoomNow)
+	}
+	want("started", started, 0, 1)
+	want("claimed, as many as are done soon", claimed, 0, 1, 2, 3, 4, 5)
+	p.release("a", ax.RoomNow)
+	want("started", started, 0, 1, 2)
+	p.release("a", ax.RoomNow) // the claims of 3, 4 and 5 are under way
+	want("started, since no worker waits for the claims of others", started, 0, 1, 2, 6)
 }
 
 func TestCloseTurnsAwayWhatWaits(t *testing.T) {
