@@ -47,17 +47,17 @@ func (c *client) post(ctx context.Context, path string, in, out any) error {
 
 // postWithin is post for what may take longer than most requests.
 func (c *client) postWithin(ctx context.Context, limit time.Duration, path string, in, out any) error {
-	return c.callWithin(ctx, limit, http.MethodPost, path, in, out)
+	return c.callWithin(ctx, limit, http.MethodPost, path, in, out, nil)
 }
 
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
-	return c.callWithin(ctx, requestTimeout, method, path, in, out)
+	return c.callWithin(ctx, requestTimeout, method, path, in, out, nil)
 }
 
-func (c *client) callWithin(ctx context.Context, limit time.Duration, method, path string, in, out any) error {
+func (c *client) callWithin(ctx context.Context, limit time.Duration, method, path string, in, out any, header http.Header) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	response, err := c.open(ctx, method, path, in, nil)
+	response, err := c.open(ctx, method, path, in, header)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,10 @@ func (c *client) callWithin(ctx context.Context, limit time.Duration, method, pa
 // open makes a request and returns its answer if that is a good one.
 func (c *client) open(ctx context.Context, method, path string, in any, header http.Header) (*http.Response, error) {
 	var body io.Reader
-	if in != nil {
+	kind := "application/json"
+	if text, isYAML := in.(yamlText); isYAML {
+		body, kind = bytes.NewReader(text), "application/yaml"
+	} else if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {
 			return nil, fmt.Errorf("encode request: %w", err)
@@ -90,7 +93,7 @@ func (c *client) open(ctx context.Context, method, path string, in any, header h
 	maps.Copy(request.Header, header)
 	request.Header.Set(api.ActorHeader, c.actor)
 	if in != nil {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", kind)
 	}
 	response, err := c.http.Do(request)
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {

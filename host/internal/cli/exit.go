@@ -102,6 +102,9 @@ type refusal struct {
 }
 
 func (e *refusal) Error() string {
+	if e.Status == http.StatusPreconditionFailed { // the detail names both versions
+		return e.Detail
+	}
 	lines := []string{e.Detail}
 	if e.Detail == "" {
 		lines[0] = fmt.Sprintf("the host answers %d %s", e.Status, http.StatusText(e.Status))
@@ -129,7 +132,7 @@ func (e *refusal) exitCode() int {
 	switch e.Status {
 	case http.StatusNotFound:
 		return ExitNotFound
-	case http.StatusConflict:
+	case http.StatusConflict, http.StatusPreconditionFailed, http.StatusForbidden:
 		return ExitRefused
 	case http.StatusUnprocessableEntity, http.StatusBadRequest:
 		return ExitUsage

@@ -57,6 +57,7 @@ cannot be scheduled; done, no due time is left.`,
 	c.Flags().StringVar(&prefix, "prefix", "", "only tasks whose names begin with this `TEXT`")
 	c.Flags().StringVar(&group, "group", "", "only tasks of this `GROUP`")
 	p.langFlag(c)
+	p.defineCommands(c)
 	return c
 }
 

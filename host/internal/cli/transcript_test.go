@@ -64,12 +64,16 @@ func replay(t *testing.T, text string) string {
 	server := newServer(t, backend)
 	var out strings.Builder
 	lines := strings.Split(text, "\n")
+	commented, wasComment := false, false
 	for i := 0; i < len(lines); i++ {
 		line, isCommand := strings.CutPrefix(lines[i], "$ ")
 		if !isCommand {
-			if strings.HasPrefix(lines[i], "#") || lines[i] == "" && i > 0 && strings.HasPrefix(lines[i-1], "#") {
+			// What begins with # right after a command is its output.
+			commented = strings.HasPrefix(lines[i], "#") && (commented || i == 0 || lines[i-1] == "")
+			if commented || lines[i] == "" && i > 0 && strings.HasPrefix(lines[i-1], "#") && wasComment {
 				out.WriteString(lines[i] + "\n")
 			}
+			wasComment = commented
 			continue
 		}
 		fmt.Fprintln(&out, "$ "+line)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -251,6 +252,25 @@ func (c *Config) Taken(made func(name string) bool) Faults {
 		})
 	}
 	return c.Sort(faults)
+}
+
+// PlaceOfField returns the line and the column, from 1, at which a key of a task
+// stands in the text of its definition, or of the innermost key around it that is
+// there; 0 if the text cannot be read.
+func PlaceOfField(text []byte, field string) (line, column int) {
+	root, bad := parse(text)
+	if bad != nil || root == nil {
+		return 0, 0
+	}
+	nodes, _ := fieldsOf(&source{}, root)
+	line, column, best := max(root.Line, 1), max(root.Column, 1), -1
+	for n, at := range nodes {
+		inner := at == field || strings.HasPrefix(field, at+".") || strings.HasPrefix(field, at+"[")
+		if inner && n.Line > 0 && (len(at) > best || len(at) == best && n.Line*1000+n.Column < line*1000+column) && at != "" {
+			line, column, best = n.Line, n.Column, len(at)
+		}
+	}
+	return line, column
 }
 
 // Refill changes the settings of the components that the task uses, before they
