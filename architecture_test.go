@@ -48,7 +48,7 @@ func layers() []layer {
 			name: "L3", packages: []string{
 				"host/internal/engine", "host/internal/executor", "host/internal/dispatch", "host/internal/rescue",
 				"host/internal/alert", "host/internal/janitor", "host/internal/cluster", "host/internal/metrics", "host/internal/traces",
-				"host/internal/spool", "host/internal/peer",
+				"host/internal/spool", "host/internal/peer", "host/internal/access",
 			},
 			may: []string{"L0", "L1", "author"},
 		},

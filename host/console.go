@@ -3,12 +3,12 @@ package host
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/console"
+	"github.com/axsched/ax/host/internal/engine"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
 
@@ -22,19 +22,23 @@ type pages struct {
 	seen  *seen
 }
 
+// narrowed is the host as those see it who call it.
+func (h *Host) narrowed() narrow { return narrow{pages{backend{h}, newTally(h), &seen{}}} }
+
 // newConsole makes the pages of this host.
-func (h *Host) newConsole() (http.Handler, error) {
-	p := pages{backend{h}, newTally(h), &seen{}}
-	return console.New(console.Config{Backend: p, Log: h.log.Named("console"), Zone: time.Local})
+func (h *Host) newConsole() (api.Pages, error) {
+	return console.New(console.Config{Backend: h.narrowed(), Log: h.log.Named("console"), Zone: time.Local, Logins: h.guard})
 }
 
 // Overview implements console.Backend.
 func (p pages) Overview(ctx context.Context) (console.Overview, error) {
 	o := console.Overview{Health: p.Health(ctx), Moods: map[api.TaskMood]int{}, Database: p.database(ctx)}
 	o.Hours, o.CountedAt = p.tally.hours(ctx)
-	if err := p.sumTasks(ctx, &o); err != nil {
+	views, err := p.all(ctx)
+	if err != nil {
 		return o, err
 	}
+	sumTasks(views, &o)
 	nodes, err := p.ListNodes(ctx)
 	if err != nil {
 		return o, err
@@ -51,11 +55,7 @@ func (p pages) Overview(ctx context.Context) (console.Overview, error) {
 }
 
 // sumTasks counts the tasks and picks those to be shown.
-func (p pages) sumTasks(ctx context.Context, o *console.Overview) error {
-	views, err := p.all(ctx)
-	if err != nil {
-		return err
-	}
+func sumTasks(views []engine.View, o *console.Overview) {
 	now := time.Now()
 	for i := range views {
 		row := &views[i].Row
@@ -76,7 +76,6 @@ func (p pages) sumTasks(ctx context.Context, o *console.Overview) error {
 	o.Next = first(o.Next, func(a, b console.TaskBrief) int {
 		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.Name, b.Name))
 	})
-	return nil
 }
 
 // first returns the rows that an overview shows.

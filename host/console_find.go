@@ -23,6 +23,11 @@ func (p pages) FindTasks(ctx context.Context, s console.TaskSearch) (console.Tas
 	if err != nil {
 		return console.TaskPage{}, err
 	}
+	return p.find(ctx, views, s)
+}
+
+// find searches some tasks.
+func (p pages) find(ctx context.Context, views []engine.View, s console.TaskSearch) (console.TaskPage, error) {
 	f := finder{search: s, text: strings.ToLower(strings.TrimSpace(s.Text)), now: time.Now(), owner: p.ownerOf()}
 	groups, jobs, nodes := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var found []string
@@ -44,6 +49,7 @@ func (p pages) FindTasks(ctx context.Context, s console.TaskSearch) (console.Tas
 		Total: len(found), Groups: slices.Sorted(maps.Keys(groups)), Jobs: slices.Sorted(maps.Keys(jobs)), Nodes: slices.Sorted(maps.Keys(nodes)),
 	}
 	from := min(len(found), (max(s.Page, 1)-1)*s.Size)
+	var err error
 	page.Tasks, err = p.items(ctx, found[from:min(len(found), from+s.Size)])
 	return page, err
 }

@@ -124,7 +124,8 @@ func TestConsoleOfHost(t *testing.T) {
 		"/", "/tasks", "/tasks/close-day", "/tasks/%E5%AF%B9%E8%B4%A6", "/runs", "/runs?status=FAILED&task=old", "/alerts", "/calendars", "/nodes", "/plugins", "/audit",
 	} {
 		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		ctx := ax.WithCaller(t.Context(), ax.Caller{Name: "ann", Role: ax.RoleAdmin})
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
 		if w.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/axsched/ax/host/internal/access"
 	"github.com/axsched/ax/host/internal/alert"
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/ax"
@@ -71,6 +72,7 @@ type Host struct {
 	// alertSettings are those in force.
 	alertSettings atomic.Pointer[alert.Settings]
 	runs          runLog
+	guard         *access.Guard // nil without an API
 	server        *http.Server
 	listener      net.Listener
 	ids           *ax.IDs
@@ -361,6 +363,6 @@ func (h *Host) callbackURL(id ax.InstanceID, token string) string {
 	if h.listener == nil {
 		return ""
 	}
-	base := cmp.Or(h.live.Load().cfg.HTTP.PublicURL, "http://"+h.Address())
+	base := cmp.Or(h.live.Load().cfg.HTTP.PublicURL, h.live.Load().cfg.HTTP.Scheme()+"://"+h.Address())
 	return fmt.Sprintf("%s%s/callbacks/%s/%s", base, api.Base, id, token)
 }

@@ -56,6 +56,9 @@ func (h *Host) putInForce(ctx context.Context, cfg *config.Config, actor string)
 	if err != nil {
 		return Report{}, err
 	}
+	if err := h.applyAccess(cfg); err != nil {
+		return Report{}, err
+	}
 	h.setLive(cfg, c.entries)
 	h.refreshReadiness()
 	h.engine.Apply(c.entries)

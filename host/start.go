@@ -118,13 +118,20 @@ func (h *Host) serve() error {
 	if h.listener == nil {
 		return nil
 	}
+	if err := h.openAccess(); err != nil {
+		return err
+	}
 	pages, err := h.newConsole()
 	if err != nil {
 		return err
 	}
-	h.server = api.NewServer(api.Config{Backend: backend{h}, Pages: pages, Log: h.log.Named("api"), Version: h.opts.Version})
+	listener, err := h.withTLS(h.listener)
+	if err != nil {
+		return err
+	}
+	h.server = api.NewServer(api.Config{Backend: h.narrowed(), Pages: pages, Log: h.log.Named("api"), Version: h.opts.Version}, h.guarded)
 	go func() {
-		if err := h.server.Serve(h.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := h.server.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			h.log.Error("the API has stopped", "error", err)
 		}
 	}()

@@ -2,9 +2,8 @@
 // document, live logs as server-sent events, and Prometheus metrics. What it
 // serves comes from a Backend; errors are problem documents (RFC 9457).
 //
-// State changes need a POST, are refused from pages of other origins, and all
-// requests must name a host that the listener is known by, so that neither a
-// foreign page nor a foreign DNS name reaches a host on loopback.
+// State changes need a POST. Who may use which route is for what stands around the
+// Site that New returns.
 package api
 
 import (
@@ -21,20 +20,18 @@ import (
 // Base is the path under which this version of the API lives.
 const Base = "/api/v1"
 
-// ActorHeader names who makes a change, for the audit. It is a claim; without
-// it the actor is "api".
+// ActorHeader names who makes a change, for the audit: whom the guard around found
+// out, or where everybody may do everything what the client claims. Without it the
+// actor is "api".
 const ActorHeader = "Ax-Actor"
 
-// Config is what New needs; all fields but Hosts, Pages and Stop are required.
+// Config is what New needs; all fields but Pages and Stop are required.
 type Config struct {
 	Backend Backend
 	Log     hclog.Logger
 	Version string
-	// Hosts are names that the listener is reached by, without port. IP
-	// addresses and localhost always are: a foreign DNS name is neither.
-	Hosts []string
 	// Pages serves what is not below /api, for people; nil if there is nothing.
-	Pages http.Handler
+	Pages Pages
 	// Stop ends the live streams when it is closed; nil if never.
 	Stop <-chan struct{}
 }
@@ -43,21 +40,21 @@ type Config struct {
 type server struct {
 	backend Backend
 	log     hclog.Logger
-	pages   http.Handler
+	pages   Pages
 	stop    <-chan struct{}
-	mux     *http.ServeMux
+	mux     *Router
 	api     huma.API
 }
 
-// New returns the handler of everything the API serves. It panics if the
-// routes contradict each other, which only a change of this package can cause.
-func New(c Config) http.Handler {
+// New returns everything that the API serves. It panics if the routes contradict
+// each other, which only a change of this package can cause.
+func New(c Config) *Site {
 	s := newServer(c)
-	return guard(s.handler(), c.Hosts)
+	return &Site{server: s, handler: s.handler()}
 }
 
 func newServer(c Config) *server {
-	mux := http.NewServeMux()
+	mux := NewRouter()
 	s := &server{backend: c.Backend, log: c.Log, pages: c.Pages, stop: c.Stop, mux: mux, api: humago.New(mux, describe(c.Version))}
 	s.taskRoutes()
 	s.instanceRoutes()

@@ -23,7 +23,7 @@ func serve(t *testing.T, backend api.Backend, log hclog.Logger) *httptest.Server
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	server := httptest.NewServer(api.New(api.Config{Backend: backend, Log: log, Version: "0.1.0", Hosts: []string{"ax.example.com"}}))
+	server := httptest.NewServer(api.New(api.Config{Backend: backend, Log: log, Version: "0.1.0"}))
 	t.Cleanup(server.Close)
 	return server
 }

@@ -99,12 +99,15 @@ func (p *pipeNet) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
+// unguarded lets everybody do everything.
+func unguarded(s *api.Site) http.Handler { return s }
+
 // follow starts a server of the job and a client of its live log; the lines it
 // returns end when the stream does.
 func (j *job) follow(t *testing.T, lastID string) (*http.Server, <-chan string) {
 	t.Helper()
 	network := newPipeNet()
-	server := api.NewServer(api.Config{Backend: j.backend(), Log: hclog.NewNullLogger(), Version: "0"})
+	server := api.NewServer(api.Config{Backend: j.backend(), Log: hclog.NewNullLogger(), Version: "0"}, unguarded)
 	go func() { _ = server.Serve(network) }() // ends with ErrServerClosed
 	t.Cleanup(func() { _ = server.Close() })
 	transport := &http.Transport{DialContext: network.dial, DisableKeepAlives: true}
@@ -224,7 +227,7 @@ func TestStreamDropsAStalledClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJob()
 		network := newPipeNet()
-		server := api.NewServer(api.Config{Backend: j.backend(), Log: hclog.NewNullLogger(), Version: "0"})
+		server := api.NewServer(api.Config{Backend: j.backend(), Log: hclog.NewNullLogger(), Version: "0"}, unguarded)
 		go func() { _ = server.Serve(network) }()
 		defer server.Close()
 		conn, err := network.dial(t.Context(), "", "")

@@ -142,17 +142,9 @@ func (d *decoder) readCertificates(c *clusterDraft) {
 		key  string
 		path *string
 	}{{"cert", &c.tls.Cert}, {"key", &c.tls.Key}, {"ca", &c.tls.CA}} {
-		n := c.files[file.key]
-		if n == nil || *file.path == "" {
-			continue // reported already
+		if data := d.pemFile(c.files, file.key, file.path); data != nil {
+			contents[file.key] = data
 		}
-		*file.path = beside(d.path, *file.path)
-		data, err := d.readFile(*file.path, maxCertificateBytes)
-		if err != nil {
-			d.fault(n, "%s: %v", file.key, err)
-			continue
-		}
-		contents[file.key] = data
 	}
 	if cert, key := contents["cert"], contents["key"]; cert != nil && key != nil {
 		if _, err := tls.X509KeyPair(cert, key); err != nil {

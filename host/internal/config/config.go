@@ -24,6 +24,7 @@ type Config struct {
 	DataDir  string
 	Store    Store
 	HTTP     HTTP
+	Access   Access
 	Cluster  Cluster
 	Log      Log
 	Plugins  Plugins
@@ -71,16 +72,6 @@ type Store struct {
 
 // Shared reports whether several hosts can work together on the store.
 func (s Store) Shared() bool { return strings.HasPrefix(s.DSN, mysqlPrefix) }
-
-// HTTP says where the API listens.
-type HTTP struct {
-	// Listen is host:port, or empty for no API.
-	Listen string
-	// PublicURL is how jobs reach the API from elsewhere, such as
-	// "https://ax.example/app" without a slash at the end; empty for the address
-	// at which it listens.
-	PublicURL string
-}
 
 // Cluster says how this host works together with others on one store.
 type Cluster struct {

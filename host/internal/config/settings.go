@@ -1,12 +1,10 @@
 package config
 
 import (
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,19 +32,20 @@ const (
 
 // settings are the keys that only the main file has.
 type settings struct {
-	to          *Config
-	dsn, listen *yaml.Node
-	publicURL   *yaml.Node
-	cluster     clusterDraft
-	include     []*yaml.Node
-	alerts      alertsDraft
-	traces      tracesDraft
-	defaults    *yaml.Node
+	to       *Config
+	dsn      *yaml.Node
+	http     httpDraft
+	access   accessDraft
+	cluster  clusterDraft
+	include  []*yaml.Node
+	alerts   alertsDraft
+	traces   tracesDraft
+	defaults *yaml.Node
 }
 
 func newSettings(to *Config) *settings {
 	to.Log = Log{Level: "info", Format: "text"}
-	to.HTTP.Listen = defaultListen
+	to.HTTP.Listen, to.Access = defaultListen, defaultAccess()
 	to.Cluster = defaultCluster()
 	to.Executor = Executor{Queue: defaultQueue, Grace: defaultHostGrace}
 	to.Retention = defaultRetention
@@ -54,7 +53,8 @@ func newSettings(to *Config) *settings {
 	to.Alerts = defaultAlerts()
 	to.Traces.Percent = 100
 	return &settings{
-		to: to, cluster: clusterDraft{to: &to.Cluster}, alerts: alertsDraft{to: &to.Alerts}, traces: tracesDraft{to: &to.Traces},
+		to: to, http: httpDraft{to: &to.HTTP}, access: accessDraft{to: &to.Access},
+		cluster: clusterDraft{to: &to.Cluster}, alerts: alertsDraft{to: &to.Alerts}, traces: tracesDraft{to: &to.Traces},
 	}
 }
 
@@ -66,9 +66,8 @@ func (s *settings) fields() []field {
 		{"node", name(&c.Node)},
 		{"data_dir", path(&c.DataDir)},
 		{"store", section("store", field{"dsn", noting(text(&c.Store.DSN), &s.dsn)})},
-		{"http", section("http",
-			field{"listen", noting(text(&c.HTTP.Listen), &s.listen)},
-			field{"public_url", noting(text(&c.HTTP.PublicURL), &s.publicURL)})},
+		{"http", s.http.rule()},
+		{"access", s.access.rule()},
 		{"cluster", s.cluster.rule()},
 		{"log", section("log",
 			field{"level", choice(&c.Log.Level, "trace", "debug", "info", "warn", "error")},
@@ -158,13 +157,9 @@ func (d *decoder) finishSettings(s *settings) {
 	}
 	c.DataDir, c.Plugins.Dir = beside(d.path, c.DataDir), beside(d.path, c.Plugins.Dir)
 	d.finishStore(s)
-	if s.listen != nil {
-		d.checkListen(c, s.listen)
-	}
-	if s.publicURL != nil {
-		d.checkPublicURL(&c.HTTP, s.publicURL)
-	}
+	d.finishHTTP(&s.http, s.access.open())
 	d.finishCluster(&s.cluster, c.Store)
+	d.finishAccess(&s.access, c)
 	d.finishTraces(&s.traces)
 }
 
@@ -209,45 +204,6 @@ func cutLast(s, sep string) (before, after string, found bool) {
 		return s, "", false
 	}
 	return s[:i], s[i+len(sep):], true
-}
-
-// checkListen allows loopback addresses only, as the API has no login.
-func (d *decoder) checkListen(c *Config, n *yaml.Node) {
-	if c.HTTP.Listen == "off" {
-		c.HTTP.Listen = ""
-		return
-	}
-	host, _, ok := splitAddress(c.HTTP.Listen)
-	if !ok {
-		d.fault(n, "listen: expected host:port such as %s, or off, got %s", defaultListen, d.show(n))
-		return
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		d.fault(n, "listen: expected a loopback address such as %s, since the API has no login, got %s", defaultListen, d.show(n))
-	}
-}
-
-// splitAddress splits host:port with a port in digits.
-func splitAddress(address string) (host, port string, ok bool) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", "", false
-	}
-	number, err := strconv.Atoi(port)
-	return host, port, err == nil && number >= 0 && number <= 65535
-}
-
-// checkPublicURL wants a URL to which a path can be appended.
-func (d *decoder) checkPublicURL(h *HTTP, n *yaml.Node) {
-	u, err := url.Parse(h.PublicURL)
-	switch {
-	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.User != nil,
-		strings.ContainsAny(h.PublicURL, "?#"):
-		d.fault(n, "public_url: expected a URL such as https://ax.example or http://10.0.0.7:8090/ax, without user, ? and #, got %s", d.show(n))
-	case h.Listen == "":
-		d.fault(n, "public_url has no meaning with listen: off")
-	}
-	h.PublicURL = strings.TrimRight(h.PublicURL, "/")
 }
 
 // takeNamed takes in the notifiers, listeners and calendars of a file.

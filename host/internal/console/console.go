@@ -3,7 +3,8 @@
 // scripts. Scripts only keep pages fresh. Nothing is loaded from elsewhere.
 //
 // What the pages show and do comes from a Backend. A change is a POST of a form;
-// that it comes from a page of this host is for the server around to check.
+// who may see and do what, and that a form comes from a page of this host, is for
+// the guard around to check.
 package console
 
 import (
@@ -14,19 +15,20 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/axsched/ax/host/internal/api"
 )
 
 //go:embed static templates locale
 var files embed.FS
 
-// Config is what New needs; all fields but Viewer and Now are required.
+// Config is what New needs; all fields but Now are required.
 type Config struct {
 	Backend Backend
 	Log     hclog.Logger
 	// Zone is the one in which times are shown that belong to no task.
-	Zone *time.Location
-	// Viewer tells who looks at a page; nil lets everybody do everything.
-	Viewer func(*http.Request) Viewer
+	Zone   *time.Location
+	Logins Logins
 	// Now is the clock; nil is that of the machine.
 	Now func() time.Time
 }
@@ -37,22 +39,19 @@ type console struct {
 	log     hclog.Logger
 	zone    *time.Location
 	now     func() time.Time
-	viewer  func(*http.Request) Viewer
+	logins  Logins
 	words   map[string]catalog // by language
 	pages   map[string]pageSet // by language
 	assets  map[string]string  // hashes of static files by name
-	mux     *http.ServeMux
+	mux     *api.Router
 }
 
 // New returns the handler of all pages. It fails if what is built into the
 // program contradicts itself, which only a change of this package can cause.
-func New(c Config) (http.Handler, error) {
-	s := &console{backend: c.Backend, log: c.Log, zone: c.Zone, now: c.Now, viewer: c.Viewer, mux: http.NewServeMux()}
+func New(c Config) (api.Pages, error) {
+	s := &console{backend: c.Backend, log: c.Log, zone: c.Zone, now: c.Now, logins: c.Logins, mux: api.NewRouter()}
 	if s.now == nil {
 		s.now = time.Now
-	}
-	if s.viewer == nil {
-		s.viewer = func(*http.Request) Viewer { return Viewer{Name: "console", Role: RoleAdmin} }
 	}
 	static, err := fs.Sub(files, "static")
 	if err != nil {
@@ -70,7 +69,7 @@ func New(c Config) (http.Handler, error) {
 	s.mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(static))))
 	s.mux.HandleFunc("POST /preferences", s.setPreferences)
 	s.routes()
-	return http.HandlerFunc(s.serve), nil
+	return s, nil
 }
 
 // policy lets pages load what this host serves, and nothing that stands in the
@@ -78,12 +77,15 @@ func New(c Config) (http.Handler, error) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-func (s *console) serve(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+// Patterns implements api.Pages.
+func (s *console) Patterns() []string { return s.mux.Patterns() }
+
+// Pattern implements api.Pages.
+func (s *console) Pattern(r *http.Request) string { return s.mux.Pattern(r) }
+
+// ServeHTTP implements http.Handler.
+func (s *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	protect(w)
 	if _, pattern := s.mux.Handler(r); pattern == "" {
 		s.fail(w, r, errNoPage)
 		return
@@ -91,7 +93,16 @@ func (s *console) serve(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// get shows a page, whose data load finds, to whoever may see it.
+// protect sets the headers that all answers have.
+func protect(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+}
+
+// get shows a page, whose data load finds.
 func get[T any](s *console, path, name string, load func(*http.Request, *page) (T, error)) {
 	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 		p := s.newPage(r)
@@ -105,20 +116,15 @@ func get[T any](s *console, path, name string, load func(*http.Request, *page) (
 	})
 }
 
-// change takes a form that changes something, of a viewer who has the role. It
-// answers with the page that do returns.
-func (s *console) change(path string, role Role, do func(*http.Request, Viewer) (to string, err error)) {
+// change takes a form that changes something, and answers with the page that do
+// returns.
+func (s *console) change(path string, do func(*http.Request, Viewer) (to string, err error)) {
 	s.mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
-		viewer := s.viewer(r)
-		if !viewer.Role.atLeast(role) {
-			s.fail(w, r, errForbidden)
-			return
-		}
 		if err := r.ParseForm(); err != nil {
 			s.fail(w, r, badRequest("The form cannot be read."))
 			return
 		}
-		to, err := do(r, viewer)
+		to, err := do(r, viewerOf(r))
 		if err != nil {
 			s.fail(w, r, err)
 			return

@@ -18,10 +18,19 @@ func (e *refusal) Error() string { return e.text }
 
 func badRequest(text string) error { return &refusal{http.StatusBadRequest, text} }
 
-var (
-	errNoPage    = &refusal{http.StatusNotFound, "There is no such page."}
-	errForbidden = &refusal{http.StatusForbidden, "Your role does not allow this."}
-)
+var errNoPage = &refusal{http.StatusNotFound, "There is no such page."}
+
+// Refuse implements api.Pages.
+func (s *console) Refuse(w http.ResponseWriter, r *http.Request, status int, reason string) {
+	protect(w)
+	p := s.newPage(r)
+	f := failure{Status: status, Text: reason}
+	if status == http.StatusForbidden && viewerOf(r).Role != "" {
+		f.Text = p.T("Your role does not allow this.")
+	}
+	p.Data = f
+	s.render(w, r, status, "error", p)
+}
 
 // failure is what the page about an error shows.
 type failure struct {

@@ -101,7 +101,7 @@ func (a answer) forms() []string {
 		if to := attr(n, "formaction"); to != "" {
 			action = to
 		}
-		if action != "/preferences" {
+		if action != "/preferences" && action != "/login" {
 			found = append(found, action)
 		}
 	}

@@ -16,6 +16,7 @@ func (s *console) routes() {
 	s.alertRoutes()
 	s.calendarRoutes()
 	s.hostRoutes()
+	s.loginRoutes()
 }
 
 // overviewData is what the first page shows.

@@ -27,7 +27,7 @@ type page struct {
 func (s *console) newPage(r *http.Request) *page {
 	lang := languageOf(r)
 	p := &page{
-		Lang: lang, Theme: themeOf(r), Viewer: s.viewer(r), Here: withoutNote(r.URL),
+		Lang: lang, Theme: themeOf(r), Viewer: viewerOf(r), Here: withoutNote(r.URL),
 		Now: s.now().In(s.zone), Zone: s.zone, words: s.words[lang],
 	}
 	p.Note = notes()[r.URL.Query().Get("note")]

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/console"
 )
 
@@ -36,18 +38,32 @@ func walk() []struct{ name, path string } {
 		{"plugins", "/plugins"},
 		{"audit", "/audit"},
 		{"missing", "/nowhere"},
+		{"login", "/login?back=/tasks"},
 	}
 }
 
-// serve serves the pages as a host does, with the API beside them.
+// serve serves the pages as a host does, with the API beside them, to somebody who
+// may do everything.
 func serve(t *testing.T, c console.Config) *httptest.Server {
 	t.Helper()
+	return serveTo(t, c, ax.Caller{Name: "console", Role: ax.RoleAdmin})
+}
+
+// serveTo serves the pages to somebody.
+func serveTo(t *testing.T, c console.Config, caller ax.Caller) *httptest.Server {
+	t.Helper()
+	if c.Logins == nil {
+		c.Logins = &logins{}
+	}
 	handler, err := console.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stop := make(chan struct{})
-	server := httptest.NewServer(api.New(api.Config{Backend: c.Backend, Pages: handler, Log: c.Log, Version: "test", Stop: stop}))
+	site := api.New(api.Config{Backend: c.Backend, Pages: handler, Log: c.Log, Version: "test", Stop: stop})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		site.ServeHTTP(w, r.WithContext(ax.WithCaller(r.Context(), caller)))
+	}))
 	t.Cleanup(func() {
 		close(stop)
 		server.Close()

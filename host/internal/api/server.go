@@ -3,18 +3,15 @@ package api
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// maxBody bounds every request body.
+// maxBody bounds the forms of pages. The operations of the API have their own
+// bounds, of as many bytes if nothing else is said.
 const maxBody = 1 << 20
 
 // Limits of a connection. Live streams move the one of writing on and on.
@@ -26,13 +23,13 @@ const (
 	maxHeaderBytes    = 64 << 10
 )
 
-// NewServer returns a server of New(c) with safe limits. c.Stop must be nil:
-// the streams end when the server is shut down.
-func NewServer(c Config) *http.Server {
+// NewServer returns a server of New(c), with what guard puts around it, and safe
+// limits. c.Stop must be nil: the streams end when the server is shut down.
+func NewServer(c Config, guard func(*Site) http.Handler) *http.Server {
 	stop := make(chan struct{})
 	c.Stop = stop
 	s := &http.Server{
-		Handler:           New(c),
+		Handler:           guard(New(c)),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -42,38 +39,6 @@ func NewServer(c Config) *http.Server {
 	}
 	s.RegisterOnShutdown(func() { close(stop) })
 	return s
-}
-
-// guard keeps away what no client of ours sends.
-func guard(next http.Handler, hosts []string) http.Handler {
-	sameOrigin := http.NewCrossOriginProtection()
-	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeProblem(w, huma.Error403Forbidden("a page of another origin may not change anything here"))
-	}))
-	protected := sameOrigin.Handler(http.MaxBytesHandler(next, maxBody))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if !knownHost(r.Host, hosts) {
-			writeProblem(w, huma.NewError(http.StatusMisdirectedRequest,
-				fmt.Sprintf("this host is not known as %q; call it by its address", r.Host)))
-			return
-		}
-		protected.ServeHTTP(w, r)
-	})
-}
-
-// knownHost reports whether a Host header names this listener. An attacker's
-// page can make its own DNS name point here, but not an address or localhost.
-func knownHost(header string, hosts []string) bool {
-	name := header
-	if host, _, err := net.SplitHostPort(header); err == nil {
-		name = host
-	}
-	name = strings.TrimSuffix(strings.ToLower(strings.Trim(name, "[]")), ".")
-	if _, err := netip.ParseAddr(name); err == nil || name == "localhost" {
-		return true
-	}
-	return slices.ContainsFunc(hosts, func(host string) bool { return name != "" && strings.EqualFold(host, name) })
 }
 
 // handler is the mux with log, recovery and problem documents for what it
@@ -92,8 +57,8 @@ func (s *server) handler() http.Handler {
 		switch {
 		case pattern != "":
 			s.mux.ServeHTTP(watch, r)
-		case s.pages != nil && !strings.HasPrefix(r.URL.Path, "/api/"):
-			s.pages.ServeHTTP(watch, r)
+		case s.isPage(r):
+			http.MaxBytesHandler(s.pages, maxBody).ServeHTTP(watch, r)
 		default:
 			s.refuseUnknown(watch, r, unknown)
 		}

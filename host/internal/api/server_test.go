@@ -14,50 +14,6 @@ import (
 	"github.com/axsched/ax/host/internal/ax"
 )
 
-func TestForeignHostsAreRefused(t *testing.T) {
-	t.Parallel()
-	backend, _ := apitest.Sample()
-	server := serve(t, backend, nil)
-	for host, want := range map[string]int{
-		"localhost:8090":      200,
-		"LOCALHOST":           200,
-		"127.0.0.1:8090":      200,
-		"[::1]:8090":          200,
-		"192.168.1.7":         200,
-		"ax.example.com:8090": 200,
-		"ax.example.com.":     200,
-		"evil.example.com":    421,
-		"127.0.0.1.nip.io":    421,
-		"localhost.evil.com":  421,
-	} {
-		if status, _, body := call(t, server, "GET", "/api/v1/health", "", "Host", host); status != want {
-			t.Errorf("%s: %d %s, want %d", host, status, body, want)
-		}
-	}
-}
-
-func TestForeignPagesChangeNothing(t *testing.T) {
-	t.Parallel()
-	backend, changes := apitest.Sample()
-	server := serve(t, backend, nil)
-	for _, header := range [][]string{
-		{"Sec-Fetch-Site", "cross-site"},
-		{"Sec-Fetch-Site", "same-site"},
-		{"Origin", "https://evil.example.com"},
-		{"Origin", "null"},
-	} {
-		if status, _, body := call(t, server, "POST", "/api/v1/tasks/warm-up/run", "", header...); status != 403 {
-			t.Errorf("%v: %d %s", header, status, body)
-		}
-	}
-	if got := changes.List(); len(got) != 0 {
-		t.Errorf("changes: %q", got)
-	}
-	if status, _, body := call(t, server, "POST", "/api/v1/tasks/warm-up/run", "", "Sec-Fetch-Site", "same-origin"); status != 202 {
-		t.Errorf("own page: %d %s", status, body)
-	}
-}
-
 func TestHugeBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	backend, changes := apitest.Sample()

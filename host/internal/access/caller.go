@@ -1,0 +1,53 @@
+package access
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
+
+// openCaller is everybody where everybody may do everything.
+const openCaller = "console"
+
+var errNoCaller = errors.New("say who you are: log in, or send the header Authorization: Bearer TOKEN")
+
+// badToken says that what was shown is no token.
+type badToken struct{ why string }
+
+func (e *badToken) Error() string { return e.why }
+
+// caller returns who asks: whose token it is, or whose session. A session that is
+// in use goes on, for which the answer gets a new cookie.
+func (g *Guard) caller(st *state, w http.ResponseWriter, r *http.Request) (ax.Caller, error) {
+	if st.Open {
+		return ax.Caller{Name: openCaller, Role: ax.RoleAdmin}, nil
+	}
+	if shown := r.Header.Get("Authorization"); shown != "" {
+		return g.byToken(st, shown)
+	}
+	cookie, err := r.Cookie(cookieName(st.Secure))
+	if err != nil {
+		return ax.Caller{}, errNoCaller
+	}
+	return g.bySession(st, w, cookie.Value)
+}
+
+// byToken returns whose token a header shows.
+func (g *Guard) byToken(st *state, header string) (ax.Caller, error) {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ax.Caller{}, &badToken{"expected the header Authorization: Bearer TOKEN"}
+	}
+	// The hash of what is shown is looked up, so how long that takes tells nothing
+	// about tokens.
+	t := st.tokens[HashToken(strings.TrimSpace(token))]
+	switch {
+	case t == nil:
+		return ax.Caller{}, &badToken{"the token is not known"}
+	case !t.Expires.IsZero() && !g.now().Before(t.Expires):
+		return ax.Caller{}, &badToken{"the token " + t.Name + " has expired"}
+	}
+	return ax.Caller{Name: t.Name + " (token)", Role: t.Role, Groups: t.Groups}, nil
+}
