@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -214,6 +215,10 @@ func (b backend) Run(ctx context.Context, name string, o api.RunOptions) (ax.Ins
 }
 
 func (b backend) Pause(ctx context.Context, name string, until time.Time, actor string) error {
+	if now := b.h.now(); !until.IsZero() && !until.After(now) {
+		return &api.Invalid{Reason: fmt.Sprintf("until: the pause would end at %s, which is past: it is %s",
+			until.Format(time.RFC3339), now.In(until.Location()).Format(time.RFC3339))}
+	}
 	return b.named(name, b.h.engine.Pause(ctx, name, until, actor))
 }
 

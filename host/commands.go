@@ -95,30 +95,52 @@ func Check(ctx context.Context, path string, out io.Writer) (*Checked, error) {
 // the schemas find nothing wrong with: only a plugin can tell that its time of
 // day is no time. It adds to Faults.
 func (c *Checked) CheckSettings(ctx context.Context) {
-	bad := map[string]bool{}
+	v := settingsCheck{c, map[settingsOf]bool{}}
 	for _, f := range c.Faults {
-		bad[f.Task] = true
+		v.done[settingsOf{f.Task, f.Kind}] = true
 	}
 	for i := range c.Config.Tasks {
 		task := &c.Config.Tasks[i]
-		if bad[task.Name] {
-			continue
-		}
-		c.validate(ctx, pluginapi.KindJob, task.Name, spec(task, task.Job))
+		v.check(ctx, pluginapi.KindJob, task.Name, spec(task, task.Job))
 		if task.ParamsFrom != nil {
-			c.validate(ctx, pluginapi.KindParams, task.Name, spec(task, *task.ParamsFrom))
+			v.check(ctx, pluginapi.KindParams, task.Name, spec(task, *task.ParamsFrom))
 		}
 		if use := task.Schedule.Trigger; use != nil {
-			s := spec(task, *use)
-			for _, name := range task.Schedule.Calendars {
-				s.Calendars = append(s.Calendars, c.Config.Calendars[name])
-			}
-			c.validate(ctx, pluginapi.KindTrigger, task.Name, s)
+			v.checkTrigger(ctx, task, spec(task, *use))
 		}
 	}
 }
 
-func (c *Checked) validate(ctx context.Context, kind pluginapi.Kind, task string, s pluginhost.Spec) {
+// settingsCheck asks plugins about the settings of tasks, each once.
+type settingsCheck struct {
+	*Checked
+	done map[settingsOf]bool
+}
+
+type settingsOf struct {
+	task string
+	kind pluginapi.Kind
+}
+
+// checkTrigger leaves a trigger out whose calendars are faulty.
+func (c settingsCheck) checkTrigger(ctx context.Context, task *ax.Task, s pluginhost.Spec) {
+	for _, name := range task.Schedule.Calendars {
+		cal := c.Config.Calendars[name]
+		if cal == nil {
+			return
+		}
+		s.Calendars = append(s.Calendars, cal)
+	}
+	c.check(ctx, pluginapi.KindTrigger, task.Name, s)
+}
+
+// check asks a plugin, unless something is known to be wrong with the settings, or
+// another task of the same name had its turn.
+func (c settingsCheck) check(ctx context.Context, kind pluginapi.Kind, task string, s pluginhost.Spec) {
+	if c.done[settingsOf{task, kind}] || s.Use == "" {
+		return
+	}
+	c.done[settingsOf{task, kind}] = true
 	if err := c.plugins.Validate(ctx, kind, s); err != nil {
 		c.Faults = append(c.Faults, c.Config.ComponentFault(kind, task, errors.New(c.redactor.String(err.Error()))))
 	}

@@ -3,6 +3,8 @@ package host
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -85,6 +87,9 @@ func (c catalog) inFolder(err error) error {
 	there := slices.ContainsFunc(c.plugins.Plugins(), func(p pluginhost.PluginStatus) bool { return p.State != pluginhost.StateGone })
 	if there {
 		return fmt.Errorf("%w; plugins are looked for in %s", err, c.dir)
+	}
+	if _, statErr := os.Stat(c.dir); errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("%w; there is no plugin folder %s: make it, or set plugins.dir", err, c.dir)
 	}
 	return fmt.Errorf("%w; the plugin folder %s is empty", err, c.dir)
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 
@@ -51,6 +52,7 @@ func (d *decoder) readTask(r *taskReader, n *yaml.Node) {
 	}
 	first := len(d.faults)
 	t.given = d.object("a task", n, r.fields, taskNeeds()...)
+	unsound := d.concern(first, n, t.schedule.fields())
 	what := "the task"
 	if t.Name != "" {
 		what = "task " + d.show(t.given["name"])
@@ -61,14 +63,29 @@ func (d *decoder) readTask(r *taskReader, n *yaml.Node) {
 	d.checkNotify(t, n)
 	d.checkTemplates(t.params)
 	d.checkJobTexts(t)
+	before := len(d.faults)
 	d.finish(&t.schedule, what, n, t.given)
-	if len(d.faults) == first {
+	if !unsound && len(d.faults) == before { // whatever else is wrong with the task
 		d.checkSchedule(&t.schedule, t.Name, n, t.given)
 	}
 	for i := range d.faults[first:] {
 		d.faults[first+i].Task = t.Name
 	}
 	d.addTask(t, n)
+}
+
+// concern reports whether any of the faults from the first on is about one of the
+// keys of a node.
+func (d *decoder) concern(first int, n *yaml.Node, keys []field) bool {
+	return slices.ContainsFunc(d.faults[first:], func(f Fault) bool {
+		key := ""
+		for _, p := range pairs(n) {
+			if at := d.at(p.key); at.Line < f.Line || at.Line == f.Line && at.Column <= f.Column {
+				key = p.key.Value
+			}
+		}
+		return key == "" || slices.ContainsFunc(keys, func(k field) bool { return k.key == key })
+	})
 }
 
 // checkUnique reports a second task of one name; both places are named.
