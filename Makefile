@@ -90,7 +90,7 @@ lint: ## run golangci-lint (its first build takes some minutes)
 .PHONY: generate
 generate: ## make the Go code of the plugin protocol and the tables in docs/ anew
 	scripts/protoc.sh pluginapi/proto
-	UPDATE=1 $(GO) test -count=1 -run Generated ./docs ./host/internal/ax
+	UPDATE=1 $(GO) test -count=1 -run Generated ./docs ./host/internal/ax ./host/internal/metrics
 
 .PHONY: verify
 verify: ## check that generated files are fresh

@@ -41,18 +41,18 @@ func testCalls(t *testing.T, addr string) {
 	same(t, "api.md", want, firstCells(t, "api.md", `[A-Z]+ /\S+`))
 }
 
-// testMetrics looks at the histograms and counters that a host has from its
-// first run on. Those with labels appear with their first count.
+// testMetrics looks at the metrics that a host has from its start. Those of
+// notifiers are there if there are any, those of tasks if they are asked for.
 func testMetrics(t *testing.T, addr string) {
-	shown := firstCells(t, "operations.md", `ax_[a-z_]+`)
+	shown := firstCells(t, "monitoring.md", `ax_[a-z_]+`)
 	served := map[string]bool{
-		"ax_attempts_total": true, "ax_due_times_dropped_total": true,
 		"ax_alerts_total": true, "ax_alerts_waiting": true, "ax_alerts_oldest_waiting_seconds": true, "ax_alerts_dead": true,
+		"ax_task_runs_total": true, "ax_task_last_duration_seconds": true, "ax_task_last_success_timestamp_seconds": true,
 	}
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (ax_[a-z_]+) `).FindAllStringSubmatch(get(t, addr+"/metrics"), -1) {
 		served[m[1]] = true
 	}
-	same(t, "operations.md", served, shown)
+	same(t, "monitoring.md", served, shown)
 }
 
 func testSQL(t *testing.T, file string) {

@@ -74,18 +74,9 @@ func (h *Host) setAlertSettings() {
 			receiver.Text, _ = alert.ParseTemplate(r.Text)
 		}
 		settings.Receivers[name] = receiver
+		h.metrics.Notifier(name)
 	}
 	h.alertSettings.Store(settings)
-}
-
-// scrapeTimeout bounds what a scrape of the metrics asks of the database.
-const scrapeTimeout = 2 * time.Second
-
-// alertQueues reads what waits for notifiers, for the metrics.
-func (h *Host) alertQueues() ([]ax.AlertQueue, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
-	defer cancel()
-	return h.store.AlertQueues(ctx, h.live.Load().cfg.App)
 }
 
 // startAlerts goes on with what an earlier life of the host left to be told.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/metrics"
 	"github.com/axsched/ax/host/internal/peer"
 	"github.com/axsched/ax/host/internal/trigger"
 	"github.com/axsched/ax/pluginapi"
@@ -28,7 +29,19 @@ func (s sender) Dispatch(ctx context.Context, a ax.Attempt) error {
 	if client == nil {
 		return errNoConnection
 	}
-	return client.Dispatch(ctx, peer.Dispatch{Instance: a.Instance, SentAt: s.f.h.now()})
+	err := client.Dispatch(ctx, peer.Dispatch{Instance: a.Instance, SentAt: s.f.h.now()})
+	s.f.h.metrics.Dispatched(dispatchOutcome(err))
+	return err
+}
+
+func dispatchOutcome(err error) string {
+	switch {
+	case err == nil:
+		return metrics.Confirmed
+	case full(err):
+		return metrics.Full
+	}
+	return metrics.Unreachable
 }
 
 func (s sender) Cancel(ctx context.Context, id ax.InstanceID, fence int64, cause error) error {

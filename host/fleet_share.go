@@ -142,6 +142,7 @@ func (f *fleet) takeOver(ctx context.Context, s *cluster.Snapshot) {
 		taken, err := f.left(ctx, gained)
 		if err == nil {
 			f.h.engine.Take(taken)
+			f.h.metrics.TookOver(len(taken))
 			f.log.Info("tasks taken over", "tasks", len(taken), "took", time.Since(begin).Round(time.Millisecond))
 			return
 		}
@@ -276,7 +277,7 @@ func (f *fleet) rescuer() rescue.Config {
 		dead = func(incarnation string) bool { return incarnation != f.h.incarnation }
 	}
 	return rescue.Config{
-		Writer: f.h.writer, IDs: f.h.ids, Log: f.h.log.Named("rescue"), Task: f.h.taskOf, Dead: dead, Ended: f.h.ended,
+		Writer: f.h.writer, IDs: f.h.ids, Log: f.h.log.Named("rescue"), Task: f.h.taskOf, Dead: dead, Ended: f.h.rescued,
 	}
 }
 

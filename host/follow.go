@@ -19,7 +19,9 @@ type submitter interface {
 type tap struct {
 	writer  submitter
 	journal func(ax.Change) ax.Change // nil: nothing is added
-	active  atomic.Int32
+	// recorded is told of due times whose records were written; nil for nobody.
+	recorded func(n int)
+	active   atomic.Int32
 
 	mu        sync.Mutex
 	followers map[ax.InstanceID]map[chan struct{}]struct{}
@@ -42,6 +44,9 @@ func (t *tap) watch(c ax.Change) ax.Change {
 	if t.journal != nil {
 		c = t.journal(c)
 	}
+	if n := dueRows(c.Insert); n > 0 && t.recorded != nil {
+		c.Done = onceApplied(c.Done, func() { t.recorded(n) })
+	}
 	if t.active.Load() == 0 {
 		return c
 	}
@@ -53,6 +58,28 @@ func (t *tap) watch(c ax.Change) ax.Change {
 		t.signal(&c)
 	}
 	return c
+}
+
+// dueRows counts the due times for which new instances stand.
+func dueRows(insert []ax.Instance) (n int) {
+	for i := range insert {
+		if insert[i].Kind == ax.KindScheduled {
+			n += max(insert[i].Missed, 1)
+		}
+	}
+	return n
+}
+
+// onceApplied calls f after done if the change was written.
+func onceApplied(done func(bool, error), f func()) func(bool, error) {
+	return func(applied bool, err error) {
+		if done != nil {
+			done(applied, err)
+		}
+		if applied {
+			f()
+		}
+	}
 }
 
 func (t *tap) signal(c *ax.Change) {

@@ -77,19 +77,23 @@ func (b backend) Health(ctx context.Context) api.Health {
 	for _, reason := range h.notifierTroubles(ctx) {
 		worsen(api.HealthDegraded, reason)
 	}
+	block := func(to api.HealthStatus, reason string) {
+		worsen(to, reason)
+		health.NotReady = append(health.NotReady, reason)
+	}
 	if _, err := h.store.Now(ctx); err != nil || h.fleet.view.Failing() {
 		health.DatabaseOK = false
-		worsen(api.HealthFailing, "the database does not answer, or cannot be written")
+		block(api.HealthFailing, "the database does not answer, or cannot be written")
 	}
 	if lost := h.data.missing(); lost != "" {
 		health.DatabaseOK = false
-		worsen(api.HealthFailing, lost+"; "+dataRemedy())
+		block(api.HealthFailing, lost+"; "+dataRemedy())
 	}
 	if h.fleet.drained.Load() {
-		worsen(api.HealthDegraded, "the host is drained: it schedules nothing and gets nothing to run until \"ax drain --undo\" or a restart")
+		block(api.HealthDegraded, "the host is drained: it schedules nothing and gets nothing to run until \"ax drain --undo\" or a restart")
 	}
 	if h.draining.Load() {
-		worsen(api.HealthDraining, "the host is stopping")
+		block(api.HealthDraining, "the host is stopping")
 	}
 	return health
 }

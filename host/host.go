@@ -201,7 +201,8 @@ func (h *Host) openData(ctx context.Context) error {
 		return err
 	}
 	h.onUndo(unlock)
-	h.store, err = store.Open(ctx, store.Options{DSN: cfg.Store.DSN, Log: h.log.Named("store")})
+	h.openMetrics(cfg)
+	h.store, err = store.Open(ctx, store.Options{DSN: cfg.Store.DSN, Log: h.log.Named("store"), Observe: h.databaseWorked})
 	if err != nil {
 		return err
 	}
@@ -218,6 +219,7 @@ func (h *Host) openData(ctx context.Context) error {
 		h.log.Info("database schema brought up to date", "from", report.From, "to", report.To)
 	}
 	h.writer = newTap(h.store)
+	h.writer.recorded = h.metrics.DueRecorded
 	return h.openIDs(ctx, cfg)
 }
 
@@ -320,7 +322,6 @@ func (h *Host) openEngine(ctx context.Context) error {
 	cfg := h.live.Load().cfg
 	h.listen = newListeners(h, h.log.Named("listener"))
 	h.onUndo(h.listen.stop)
-	h.metrics = metrics.New(h.gauges())
 	h.openAlerts()
 	if err := h.openTraces(cfg.Traces); err != nil {
 		return err

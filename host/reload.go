@@ -94,6 +94,7 @@ func restartNeeded(old, cfg *config.Config) []string {
 		{"plugins", old.Plugins, cfg.Plugins},
 		{"executor", old.Executor, cfg.Executor},
 		{"traces", old.Traces, cfg.Traces},
+		{"metrics", old.Metrics, cfg.Metrics},
 	} {
 		if !reflect.DeepEqual(s.old, s.new) {
 			warnings = append(warnings, fmt.Sprintf("%s has changed, which takes a restart of the host", s.key))
@@ -106,5 +107,6 @@ func restartNeeded(old, cfg *config.Config) []string {
 func keepFixed(cfg, old *config.Config) {
 	cfg.App, cfg.Node, cfg.DataDir, cfg.Store = old.App, old.Node, old.DataDir, old.Store
 	cfg.HTTP, cfg.Cluster, cfg.Log = old.HTTP, old.Cluster, old.Log
-	cfg.Plugins, cfg.Executor, cfg.Traces = old.Plugins, old.Executor, old.Traces
+	cfg.Plugins, cfg.Executor = old.Plugins, old.Executor
+	cfg.Traces, cfg.Metrics = old.Traces, old.Metrics
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/axsched/ax/host/internal/ax"
 	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/janitor"
-	"github.com/axsched/ax/host/internal/metrics"
 	"github.com/axsched/ax/host/internal/params"
 	"github.com/axsched/ax/host/internal/rescue"
 	"github.com/axsched/ax/host/internal/trigger"
@@ -143,17 +142,4 @@ func (h *Host) serve() error {
 		}
 	})
 	return nil
-}
-
-func (h *Host) gauges() metrics.Gauges {
-	return metrics.Gauges{
-		Running:       func() float64 { running, _ := h.executor.Counts(); return float64(running) },
-		Queued:        func() float64 { _, queued := h.executor.Counts(); return float64(queued) },
-		WriterQueue:   func() float64 { return float64(h.store.Stats().Queued) },
-		WriterBatches: func() float64 { return float64(h.store.Stats().Batches) },
-		WriterChanges: func() float64 { return float64(h.store.Stats().Applied) },
-		ClockOffset:   func() float64 { return h.fleet.view.Offset().Seconds() },
-		Alerts:        h.alertQueues,
-		Now:           h.now,
-	}
 }

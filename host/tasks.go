@@ -208,6 +208,7 @@ func (h *Host) setLive(cfg *config.Config, entries []engine.Entry) {
 	h.live.Store(makeLive(&slim, entries, h.holdingSecrets(cfg)))
 	h.noteInForce()
 	h.setAlertSettings()
+	h.metrics.KeepTasks(func(name string) bool { return h.taskNamed(name) != nil })
 }
 
 // holdingSecrets returns the tasks of a file that hold secrets, if other hosts can

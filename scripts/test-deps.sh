@@ -6,6 +6,7 @@ packages=(
 	mariadb-server # the tests start private servers; the service is not needed
 	chromium       # walks the pages of the console
 	fonts-noto-cjk # for those in Chinese
+	prometheus     # promtool tests the alert rules; the service is not needed
 )
 
 missing=()

@@ -15,7 +15,8 @@ type PluginList struct {
 
 // Pulse is a Health cut down to what a probe needs.
 type Pulse struct {
-	Status HealthStatus `json:"status" enum:"ok,degraded,draining,failing"`
+	Status  HealthStatus `json:"status" enum:"ok,degraded,draining,failing"`
+	Reasons []string     `json:"reasons,omitempty" nullable:"false" doc:"Why the host takes no work"`
 }
 
 func (s *server) pluginRoutes() {
@@ -46,6 +47,11 @@ func (s *server) hostRoutes() {
 		Summary: "Tell a load balancer whether the host works", Tags: []string{"host"},
 		Description: "200 if it is ok or degraded, else 503.", Errors: []int{http.StatusServiceUnavailable},
 	}, s.probe)
+	register(s, huma.Operation{
+		OperationID: "probe-ready", Method: http.MethodGet, Path: "/readyz",
+		Summary: "Tell whether the host takes work", Tags: []string{"host"},
+		Description: "200 if it schedules and runs tasks, else 503 with the reasons.", Errors: []int{http.StatusServiceUnavailable},
+	}, s.probeReady)
 }
 
 func (s *server) listPlugins(ctx context.Context, in *Paging) (*reply[PluginList], error) {
@@ -82,10 +88,20 @@ type probeReply struct {
 }
 
 func (s *server) probe(ctx context.Context, _ *struct{}) (*probeReply, error) {
-	status := s.backend.Health(ctx).Status
+	health := s.backend.Health(ctx)
+	works := health.Status == HealthOK || health.Status == HealthDegraded
+	return answerProbe(works, &health), nil
+}
+
+func (s *server) probeReady(ctx context.Context, _ *struct{}) (*probeReply, error) {
+	health := s.backend.Health(ctx)
+	return answerProbe(len(health.NotReady) == 0, &health), nil
+}
+
+func answerProbe(good bool, health *Health) *probeReply {
 	code := http.StatusOK
-	if status != HealthOK && status != HealthDegraded {
+	if !good {
 		code = http.StatusServiceUnavailable
 	}
-	return &probeReply{Status: code, Body: Pulse{Status: status}}, nil
+	return &probeReply{Status: code, Body: Pulse{Status: health.Status, Reasons: health.NotReady}}
 }

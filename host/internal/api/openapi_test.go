@@ -91,6 +91,7 @@ var requests = map[string][2]string{
 	"get-health":      {"/api/v1/health", ""},
 	"get-backlog":     {"/api/v1/backlog", ""},
 	"probe":           {"/healthz", ""},
+	"probe-ready":     {"/readyz", ""},
 	"list-nodes":      {"/api/v1/nodes", ""},
 	"measure-nodes":   {"/api/v1/nodes/cost?seconds=1", ""},
 	"drain-node":      {"/api/v1/nodes/node-2/drain", ""},

@@ -76,11 +76,30 @@ func TestProbe(t *testing.T) {
 	} {
 		backend := &apitest.Backend{OnHealth: func(context.Context) api.Health { return api.Health{Status: status} }}
 		server := serve(t, backend, nil)
+		if got, _, body := call(t, server, "GET", "/readyz", ""); got != 200 {
+			t.Errorf("%s, but nothing is in the way: readyz %d %s", status, got, body)
+		}
 		if got, _, body := call(t, server, "GET", "/healthz", ""); got != want {
 			t.Errorf("%s: %d %s, want %d", status, got, body, want)
 		}
 		if got, _, _ := call(t, server, "GET", "/api/v1/health", ""); got != 200 {
 			t.Errorf("%s: health answers %d", status, got)
 		}
+	}
+}
+
+// TestReady: a host that takes no work says why, although it may be well.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	backend := &apitest.Backend{OnHealth: func(context.Context) api.Health {
+		return api.Health{Status: api.HealthDegraded, Reasons: []string{"a plugin is down", "drained"}, NotReady: []string{"drained"}}
+	}}
+	server := serve(t, backend, nil)
+	status, _, body := call(t, server, "GET", "/readyz", "")
+	if status != 503 || !strings.Contains(body, `"reasons":["drained"]`) {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+	if status, _, body := call(t, server, "GET", "/healthz", ""); status != 200 || strings.Contains(body, "plugin") {
+		t.Errorf("healthz: %d %s", status, body)
 	}
 }

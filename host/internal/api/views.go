@@ -149,6 +149,7 @@ type ReloadReport struct {
 type Health struct {
 	Status        HealthStatus `json:"status" enum:"ok,degraded,draining,failing"`
 	Reasons       []string     `json:"reasons,omitempty" nullable:"false" doc:"Why it is not ok, or soon will not be"`
+	NotReady      []string     `json:"not_ready,omitempty" nullable:"false" doc:"Why it takes no work at the moment"`
 	Version       string       `json:"version"`
 	App           string       `json:"app"`
 	Node          string       `json:"node"`

@@ -30,6 +30,7 @@ type Config struct {
 	Plugins  Plugins
 	Executor Executor
 	Traces   Traces
+	Metrics  Metrics
 	// Retention is how long finished instances and their logs are kept.
 	Retention time.Duration
 

@@ -16,6 +16,12 @@ type Traces struct {
 	Percent int
 }
 
+// Metrics says what is counted beside the usual.
+type Metrics struct {
+	// ByTask asks for metrics with a label for the name of the task.
+	ByTask bool
+}
+
 // defaultTraceURLPath is where collectors take traces.
 const defaultTraceURLPath = "/v1/traces"
 

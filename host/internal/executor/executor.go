@@ -192,6 +192,9 @@ func (e *Executor) Counts() (running, queued int) { return e.pool.counts() }
 // Each lane may go beyond both by one.
 func (e *Executor) Size() (workers, queue int) { return e.pool.workers, e.pool.queueLimit }
 
+// Refused is how often an attempt found neither a worker nor a place so far.
+func (e *Executor) Refused() uint64 { return e.pool.refusals() }
+
 // Load returns how many attempts run or wait.
 func (e *Executor) Load() int {
 	running, queued := e.pool.counts()

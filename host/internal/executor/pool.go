@@ -34,6 +34,7 @@ type pool struct {
 	lanes   map[string]*lane
 	queue   []*ticket // oldest first
 	refused bool
+	denials uint64 // promises that could not be made
 	closed  bool
 }
 
@@ -95,6 +96,7 @@ func (p *pool) reserve(name string, ahead bool) ax.Room {
 		return ax.RoomNone
 	default:
 		p.refused = true
+		p.denials++
 		return ax.RoomNone
 	}
 }
@@ -107,6 +109,7 @@ func (p *pool) place(name string) bool {
 	l := p.lane(name)
 	if p.closed || p.places >= p.queueLimit && l.places() > 0 {
 		p.refused = true
+		p.denials++
 		return false
 	}
 	p.count(l, ax.RoomQueue, 1)
@@ -318,4 +321,10 @@ func (p *pool) counts() (running, queued int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.running, p.places
+}
+
+func (p *pool) refusals() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.denials
 }

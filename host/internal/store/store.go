@@ -56,6 +56,9 @@ type Options struct {
 	// MaxBatch bounds the changes in one transaction, 0 = 1,000; Buffer those
 	// that wait for theirs, 0 = 8,192.
 	MaxBatch, Buffer int
+	// Observe is told of each piece of work, how long it took and whether the
+	// database refused it. It must not block; nil for nobody.
+	Observe func(op Operation, took time.Duration, fault Fault)
 	// PartitionDays is how many days ahead Migrate makes partitions for where
 	// tables have them, 0 = 30.
 	PartitionDays int
@@ -134,7 +137,9 @@ func (s *Store) Files() []string { return s.dialect.files() }
 // Now returns the time by the clock of the database, which is the clock that
 // all hosts compare leases by.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	began := time.Now()
 	now, err := s.dialect.now(ctx, s.readDB)
+	s.observe(OpRead, began, err)
 	return now, s.wrap("read the clock of the database", err)
 }
 
@@ -148,7 +153,10 @@ func (s *Store) sql(text string) string {
 }
 
 func (s *Store) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return s.readDB.QueryContext(ctx, s.sql(text), args...)
+	began := time.Now()
+	rows, err := s.readDB.QueryContext(ctx, s.sql(text), args...)
+	s.observe(OpRead, began, err)
+	return rows, err
 }
 
 // collisions is how often a transaction is tried that others get in the way of.
@@ -167,7 +175,9 @@ func (s *Store) writeTx(ctx context.Context, what string, f func(*sql.Tx) error)
 	}
 	var err error
 	for n := range collisions {
+		began := time.Now()
 		err = s.tryTx(ctx, f)
+		s.observe(OpChange, began, err)
 		if err == nil || !(s.dialect.collided(err) || errors.Is(err, errAgain)) || sleep(ctx, time.Duration(n)*firstBackoff) != nil {
 			break
 		}

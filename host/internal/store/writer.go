@@ -150,6 +150,7 @@ func (w *writer) write(batch []*item) {
 	for {
 		started := time.Now()
 		err := w.transaction(batch, how)
+		w.store.observe(OpWrite, started, err)
 		if lost, ok := errors.AsType[*lostCommitError](err); ok {
 			err = w.settle(batch, lost)
 		}
