@@ -77,23 +77,23 @@ func (b backend) Health(ctx context.Context) api.Health {
 	for _, reason := range h.notifierTroubles(ctx) {
 		worsen(api.HealthDegraded, reason)
 	}
-	block := func(to api.HealthStatus, reason string) {
-		worsen(to, reason)
-		health.NotReady = append(health.NotReady, reason)
+	block := func(to api.HealthStatus, brief, more string) {
+		worsen(to, brief+more)
+		health.NotReady = append(health.NotReady, brief) // everybody may read that
 	}
 	if _, err := h.store.Now(ctx); err != nil || h.fleet.view.Failing() {
 		health.DatabaseOK = false
-		block(api.HealthFailing, "the database does not answer, or cannot be written")
+		block(api.HealthFailing, "the database does not answer, or cannot be written", "")
 	}
 	if lost := h.data.missing(); lost != "" {
 		health.DatabaseOK = false
-		block(api.HealthFailing, lost+"; "+dataRemedy())
+		block(api.HealthFailing, "a file of the host is gone", ": "+lost+"; "+dataRemedy())
 	}
 	if h.fleet.drained.Load() {
-		block(api.HealthDegraded, "the host is drained: it schedules nothing and gets nothing to run until \"ax drain --undo\" or a restart")
+		block(api.HealthDegraded, "the host is drained", ": it schedules nothing and gets nothing to run until \"ax drain --undo\" or a restart")
 	}
 	if h.draining.Load() {
-		block(api.HealthDraining, "the host is stopping")
+		block(api.HealthDraining, "the host is stopping", "")
 	}
 	return health
 }

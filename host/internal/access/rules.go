@@ -25,6 +25,7 @@ var (
 func Rules() map[string]Rule {
 	all := map[string]Rule{
 		"GET /healthz": public,
+		"GET /readyz":  public,
 		"GET /metrics": overseer,
 	}
 	for _, table := range []map[string]Rule{apiRules(), consoleRules()} {
