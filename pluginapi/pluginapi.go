@@ -157,6 +157,11 @@ type Fire struct {
 	// Fence only grows from attempt to attempt of an instance; a store that
 	// remembers the highest fence it saw can refuse a stale attempt's writes.
 	Fence int64 `json:"fence"`
+	// Shard is the part of the work that is this run's, from 0 to Shards-1, if the
+	// task runs on several nodes at once (strategy: broadcast). Shards is 0 if
+	// there are no parts.
+	Shard  int `json:"shard,omitempty"`
+	Shards int `json:"shards,omitempty"`
 }
 
 // Result is what an attempt reports. Together with an error only Data counts.

@@ -46,6 +46,7 @@ func EncodeFire(f pluginapi.Fire) (*pb.Fire, error) {
 		Attempt: uint32(max(f.Attempt, 0)), MaxAttempts: uint32(max(f.MaxAttempts, 0)),
 		ScheduledAt: EncodeTime(f.ScheduledAt), Zone: f.ScheduledAt.Location().String(),
 		TraceId: f.TraceID, Node: f.Node, Params: params, Fence: f.Fence,
+		Shard: uint32(max(f.Shard, 0)), Shards: uint32(max(f.Shards, 0)),
 	}, nil
 }
 
@@ -65,6 +66,7 @@ func decodeFire(in *pb.Fire, load func(zone string) (*time.Location, error)) (pl
 		Attempt: int(in.GetAttempt()), MaxAttempts: int(in.GetMaxAttempts()),
 		ScheduledAt: DecodeTime(in.GetScheduledAt(), zone),
 		TraceID:     in.GetTraceId(), Node: in.GetNode(), Params: params, Fence: in.GetFence(),
+		Shard: int(in.GetShard()), Shards: int(in.GetShards()),
 	}, nil
 }
 

@@ -37,8 +37,11 @@ type Instance struct {
 	// request.
 	ScheduledAt time.Time
 	Kind        Kind
-	Shard       int
-	Status      Status
+	// Shard counts from 0 the instances of a due time of a task that is broadcast;
+	// Shards is how many there are, and Node is the only one for this instance,
+	// also before its first attempt. Shards is 0 for all other tasks.
+	Shard, Shards int
+	Status        Status
 	// Attempt counts the attempts begun; 0 before the first.
 	Attempt int
 	// Fence grows by one at every claim and every re-dispatch. A write by a
@@ -118,6 +121,8 @@ type RunRequest struct {
 	Task        string
 	Instance    InstanceID
 	Kind        Kind
+	Shard       int
+	Shards      int
 	Attempt     int
 	MaxAttempts int
 	ScheduledAt time.Time // in the task's zone

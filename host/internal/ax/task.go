@@ -166,6 +166,8 @@ const (
 	StrategyRoundRobin Strategy = "round-robin"
 	// StrategyConsistentHash takes the same node for as long as it is there.
 	StrategyConsistentHash Strategy = "consistent-hash"
+	// StrategyBroadcast takes all nodes: a due time has an instance for each.
+	StrategyBroadcast Strategy = "broadcast"
 )
 
 // Misfire is what becomes of due times noticed later than Threshold.

@@ -311,7 +311,7 @@ func (e *Executor) bind(a *ax.Attempt, params json.RawMessage) error {
 func (e *Executor) request(ctx context.Context, a *ax.Attempt, token string) ax.RunRequest {
 	inst, task := &a.Instance, a.Task
 	req := ax.RunRequest{
-		App: e.cfg.App, Task: task.Name, Instance: inst.ID, Kind: inst.Kind,
+		App: e.cfg.App, Task: task.Name, Instance: inst.ID, Kind: inst.Kind, Shard: inst.Shard, Shards: inst.Shards,
 		Attempt: inst.Attempt, MaxAttempts: task.Retry.MaxAttempts(),
 		ScheduledAt: inst.ScheduledAt, Zone: task.Schedule.Timezone,
 		TraceID: inst.TraceID, Node: e.cfg.Node, Params: inst.Params, Fence: inst.Fence,

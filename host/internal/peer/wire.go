@@ -17,6 +17,7 @@ type wireInstance struct {
 	ScheduledAt  time.Time       `json:"scheduled_at"`
 	Kind         ax.Kind         `json:"kind"`
 	Shard        int             `json:"shard,omitempty"`
+	Shards       int             `json:"shards,omitempty"`
 	Status       ax.Status       `json:"status"`
 	Attempt      int             `json:"attempt"`
 	Fence        int64           `json:"fence"`

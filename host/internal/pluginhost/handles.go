@@ -114,5 +114,6 @@ func fireOf(req ax.RunRequest) *pb.Fire {
 		Attempt: uint32(max(req.Attempt, 0)), MaxAttempts: uint32(max(req.MaxAttempts, 0)),
 		ScheduledAt: wire.EncodeTime(req.ScheduledAt), Zone: req.Zone,
 		TraceId: req.TraceID, Node: req.Node, Params: req.Params, Fence: req.Fence,
+		Shard: uint32(max(req.Shard, 0)), Shards: uint32(max(req.Shards, 0)),
 	}
 }

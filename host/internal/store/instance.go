@@ -12,7 +12,7 @@ import (
 const instanceColumns = `id, app, task_id, task_name, scheduled_at, kind, shard,
   status, attempt, fence, owner, node, reason, missed, missed_until, trace_id,
   params, params_bound, created_at, started_at, ended_at, retry_at,
-  deferred, callback_hash, deadline_at, message, error, data`
+  deferred, callback_hash, deadline_at, message, error, data, shards`
 
 // instanceArgs lists the values in the order of instanceColumns.
 func instanceArgs(i *ax.Instance) []any {
@@ -20,7 +20,7 @@ func instanceArgs(i *ax.Instance) []any {
 		int64(i.ID), i.App, int64(i.TaskID), i.TaskName, micros(i.ScheduledAt), string(i.Kind), i.Shard,
 		string(i.Status), i.Attempt, i.Fence, i.Owner, i.Node, Cut(i.Reason, MaxMessage), i.Missed, micros(i.MissedUntil), i.TraceID,
 		jsonText(i.Params), flag(i.ParamsBound), micros(i.CreatedAt), micros(i.StartedAt), micros(i.EndedAt), micros(i.RetryAt),
-		flag(i.Deferred), i.CallbackHash, micros(i.DeadlineAt), Cut(i.Message, MaxMessage), Cut(i.Error, MaxError), jsonText(cutJSON(i.Data, MaxData)),
+		flag(i.Deferred), i.CallbackHash, micros(i.DeadlineAt), Cut(i.Message, MaxMessage), Cut(i.Error, MaxError), jsonText(cutJSON(i.Data, MaxData)), i.Shards,
 	}
 }
 
@@ -29,7 +29,7 @@ func scanInstance(row scanner) (ax.Instance, error) {
 	err := row.Scan(&i.ID, &i.App, &i.TaskID, &i.TaskName, timeColumn{&i.ScheduledAt}, &i.Kind, &i.Shard,
 		&i.Status, &i.Attempt, &i.Fence, &i.Owner, &i.Node, &i.Reason, &i.Missed, timeColumn{&i.MissedUntil}, &i.TraceID,
 		jsonColumn{&i.Params}, &i.ParamsBound, timeColumn{&i.CreatedAt}, timeColumn{&i.StartedAt}, timeColumn{&i.EndedAt}, timeColumn{&i.RetryAt},
-		&i.Deferred, &i.CallbackHash, timeColumn{&i.DeadlineAt}, &i.Message, &i.Error, jsonColumn{&i.Data})
+		&i.Deferred, &i.CallbackHash, timeColumn{&i.DeadlineAt}, &i.Message, &i.Error, jsonColumn{&i.Data}, &i.Shards)
 	return i, err
 }
 

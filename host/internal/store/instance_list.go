@@ -84,7 +84,7 @@ func (s *Store) LastInstances(ctx context.Context, app string) (map[ax.TaskID]ax
 	rows, err := s.query(ctx, `SELECT i.id, i.app, i.task_id, i.task_name, i.scheduled_at, i.kind, i.shard,
   i.status, i.attempt, i.fence, i.owner, i.node, i.reason, i.missed, i.missed_until, i.trace_id,
   NULL, i.params_bound, i.created_at, i.started_at, i.ended_at, i.retry_at,
-  i.deferred, i.callback_hash, i.deadline_at, i.message, '', NULL
+  i.deferred, i.callback_hash, i.deadline_at, i.message, '', NULL, i.shards
   FROM ax_task t JOIN ax_instance i ON i.id = (SELECT x.id FROM ax_instance x WHERE x.task_id = t.id ORDER BY x.id DESC LIMIT 1)
   WHERE t.app = ? AND t.deleted_at IS NULL`, app)
 	if err != nil {

@@ -76,7 +76,7 @@ func orElse(value, fallback string) string {
 
 // fireEnv tells the command which run it is.
 func fireEnv(fire *pluginapi.Fire) map[string]string {
-	return map[string]string{
+	env := map[string]string{
 		"AX_TASK":         fire.Task,
 		"AX_INSTANCE_ID":  fire.InstanceID,
 		"AX_ATTEMPT":      strconv.Itoa(fire.Attempt),
@@ -86,6 +86,10 @@ func fireEnv(fire *pluginapi.Fire) map[string]string {
 		"AX_FENCE":        strconv.FormatInt(fire.Fence, 10),
 		"AX_NODE":         fire.Node,
 	}
+	if fire.Shards > 0 {
+		env["AX_SHARD"], env["AX_SHARDS"] = strconv.Itoa(fire.Shard), strconv.Itoa(fire.Shards)
+	}
+	return env
 }
 
 // paramEnv offers every scalar parameter as AX_PARAM_NAME and all of them as

@@ -124,6 +124,10 @@ func setRun(header http.Header, fire *pluginapi.Fire) {
 	header.Set("X-Ax-Scheduled-At", fire.ScheduledAt.Format(time.RFC3339Nano))
 	header.Set("X-Ax-Fence", strconv.FormatInt(fire.Fence, 10))
 	header.Set("X-Ax-Idempotency-Key", headerText(fire.InstanceID))
+	if fire.Shards > 0 {
+		header.Set("X-Ax-Shard", strconv.Itoa(fire.Shard))
+		header.Set("X-Ax-Shards", strconv.Itoa(fire.Shards))
+	}
 	if trace := fire.TraceParent(); trace != "" {
 		header.Set("Traceparent", trace)
 	}

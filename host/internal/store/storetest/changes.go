@@ -25,7 +25,7 @@ var changeTests = []test{
 
 func fullInstance(b *bed) ax.Instance {
 	i := b.newInstance("对账", 0)
-	i.Kind, i.Shard, i.Attempt, i.Fence = ax.KindBackfill, 3, 2, 7
+	i.Kind, i.Shard, i.Shards, i.Attempt, i.Fence = ax.KindBackfill, 3, 4, 2, 7
 	i.Reason, i.Missed, i.MissedUntil, i.TraceID = "因为", 5, noon.Add(time.Hour), "abc"
 	i.Params, i.ParamsBound = json.RawMessage(`{"a": "<b>"}`), true
 	i.EndedAt, i.RetryAt = noon.Add(time.Second), noon.Add(time.Minute)

@@ -1175,6 +1175,8 @@ type Fire struct {
 	Node          string                 `protobuf:"bytes,10,opt,name=node,proto3" json:"node,omitempty"`
 	Params        []byte                 `protobuf:"bytes,11,opt,name=params,proto3" json:"params,omitempty"` // JSON object
 	Fence         int64                  `protobuf:"varint,12,opt,name=fence,proto3" json:"fence,omitempty"`
+	Shard         uint32                 `protobuf:"varint,13,opt,name=shard,proto3" json:"shard,omitempty"`   // from 0
+	Shards        uint32                 `protobuf:"varint,14,opt,name=shards,proto3" json:"shards,omitempty"` // 0: no parts
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1289,6 +1291,20 @@ func (x *Fire) GetParams() []byte {
 func (x *Fire) GetFence() int64 {
 	if x != nil {
 		return x.Fence
+	}
+	return 0
+}
+
+func (x *Fire) GetShard() uint32 {
+	if x != nil {
+		return x.Shard
+	}
+	return 0
+}
+
+func (x *Fire) GetShards() uint32 {
+	if x != nil {
+		return x.Shards
 	}
 	return 0
 }
@@ -2330,7 +2346,7 @@ const file_ax_plugin_v1_plugin_proto_rawDesc = "" +
 	"\aspec_id\x18\x01 \x01(\tR\x06specId\x12\x14\n" +
 	"\x05times\x18\x02 \x03(\x03R\x05times\x12\x1c\n" +
 	"\texhausted\x18\x03 \x01(\bR\texhausted\x12/\n" +
-	"\aproblem\x18\x04 \x01(\v2\x15.ax.plugin.v1.ProblemR\aproblem\"\xb2\x02\n" +
+	"\aproblem\x18\x04 \x01(\v2\x15.ax.plugin.v1.ProblemR\aproblem\"\xe0\x02\n" +
 	"\x04Fire\x12\x10\n" +
 	"\x03app\x18\x01 \x01(\tR\x03app\x12\x12\n" +
 	"\x04task\x18\x02 \x01(\tR\x04task\x12\x1f\n" +
@@ -2345,7 +2361,9 @@ const file_ax_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04node\x18\n" +
 	" \x01(\tR\x04node\x12\x16\n" +
 	"\x06params\x18\v \x01(\fR\x06params\x12\x14\n" +
-	"\x05fence\x18\f \x01(\x03R\x05fence\"\xa3\x01\n" +
+	"\x05fence\x18\f \x01(\x03R\x05fence\x12\x14\n" +
+	"\x05shard\x18\r \x01(\rR\x05shard\x12\x16\n" +
+	"\x06shards\x18\x0e \x01(\rR\x06shards\"\xa3\x01\n" +
 	"\n" +
 	"RunRequest\x12\x17\n" +
 	"\aspec_id\x18\x01 \x01(\tR\x06specId\x12&\n" +
