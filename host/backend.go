@@ -252,8 +252,8 @@ func (b backend) Instances(ctx context.Context, f ax.InstanceFilter) ([]ax.Insta
 
 func (b backend) Instance(ctx context.Context, id ax.InstanceID) (ax.Instance, error) {
 	inst, err := b.h.store.Instance(ctx, id)
-	if errors.Is(err, ax.ErrNotFound) {
-		return inst, &api.NotFound{What: "instance", Name: id.String()}
+	if errors.Is(err, ax.ErrNotFound) || err == nil && inst.App != b.h.live.Load().cfg.App {
+		return ax.Instance{}, &api.NotFound{What: "instance", Name: id.String()}
 	}
 	return inst, err
 }
@@ -278,6 +278,9 @@ func (b backend) Cancel(ctx context.Context, id ax.InstanceID, actor string) err
 }
 
 func (b backend) Events(ctx context.Context, f ax.EventFilter) ([]ax.Event, error) {
+	if _, err := b.Instance(ctx, f.Instance); err != nil {
+		return nil, err
+	}
 	return b.h.store.Events(ctx, f)
 }
 

@@ -18,6 +18,7 @@ func newCluster(t *testing.T, n int, plugins ...string) []*world {
 	worlds := make([]*world, n)
 	for i := range worlds {
 		worlds[i] = newWorld(t, plugins...)
+		worlds[i].dsn = dsn
 		worlds[i].shared = fmt.Sprintf("store: {dsn: %q}\ncluster: {listen: \"127.77.0.1:0\", secret: \"a secret of this test\"}\n", dsn)
 	}
 	return worlds

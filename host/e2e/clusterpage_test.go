@@ -36,8 +36,8 @@ func readPage(t *testing.T, page string) (steps []pageStep) {
 	return steps
 }
 
-// clusterPage executes docs/cluster.md on two hosts, and a server of its own, since
-// the names of accounts are the server's.
+// clusterPage executes docs/cluster.md on two hosts, with the account of grants.sql
+// that changes no tables, and on a server of its own, since accounts are the server's.
 type clusterPage struct {
 	t      *testing.T
 	server *mysqltest.Server
@@ -70,6 +70,9 @@ func TestClusterPage(t *testing.T) {
 		}
 	}
 	for _, h := range p.hosts {
+		if log := h.log(); strings.Contains(log, "lacks a right") || strings.Contains(log, "denied") {
+			t.Errorf("the account of hosts is not enough:\n%s", log)
+		}
 		h.stop()
 	}
 }

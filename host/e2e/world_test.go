@@ -37,10 +37,11 @@ type world struct {
 	dir  string
 	addr string // of the API
 	node string
+	app  string
 	env  []string // of hosts, besides the usual
 	log  *hostLog
 	// shared is more configuration, of a database that other worlds use too.
-	shared string
+	shared, dsn string
 }
 
 // newWorld makes a world with some plugins. What is left of it is ended and
@@ -51,7 +52,7 @@ func newWorld(t *testing.T, plugins ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, addr: freeAddr(t), node: "node-" + filepath.Base(dir), log: newHostLog(t)}
+	w := &world{t: t, dir: dir, addr: freeAddr(t), node: "node-" + filepath.Base(dir), app: "e2e", log: newHostLog(t)}
 	t.Cleanup(w.end)
 	w.must(os.MkdirAll(w.path("plugins"), 0o755))
 	for _, p := range plugins {
@@ -127,13 +128,13 @@ func (w *world) install(name, program string) {
 // config writes the configuration: what every test needs, and body.
 func (w *world) config(body string) {
 	w.t.Helper()
-	w.write("ax.yaml", fmt.Sprintf(`app: e2e
+	w.write("ax.yaml", fmt.Sprintf(`app: %s
 node: %s
 data_dir: ./data
 http: {listen: "%s"}
 plugins:
   dir: ./plugins
-%s%s`, w.node, w.addr, w.shared, body))
+%s%s`, w.app, w.node, w.addr, w.shared, body))
 }
 
 // write replaces a file as editors do: by a rename.

@@ -18,11 +18,24 @@ import (
 var (
 	// ErrSchemaOld: migrations are missing; run Migrate.
 	ErrSchemaOld = errors.New("the database schema is older than this program")
-	// ErrSchemaNew: a newer program has changed the schema already.
+	// ErrSchemaNew: a newer program has changed the schema in a way that this one
+	// cannot go on with.
 	ErrSchemaNew = errors.New("the database schema is newer than this program")
 	// ErrSchemaChanged: a migration that the database has seen was edited since.
 	ErrSchemaChanged = errors.New("a migration differs from the one the database was made with")
 )
+
+// breaking begins the name of a file, behind its number, if programs that do not
+// know it cannot go on with what it makes. All other files only add: tables, and
+// columns that may be null or have a default. So hosts of the version before go
+// on while others are upgraded, also if they are started anew meanwhile.
+const breaking = "breaking_"
+
+// breaks reports whether older programs have to stop.
+func (m migration) breaks() bool {
+	_, name, _ := strings.Cut(m.name, "_")
+	return strings.HasPrefix(name, breaking)
+}
 
 // migration is one numbered file.
 type migration struct {
@@ -71,6 +84,10 @@ func (s *Store) migrate(ctx context.Context, files fs.FS) (MigrateReport, error)
 	if err != nil {
 		return report, s.wrap("migrate", err)
 	}
+	if report.From > len(known) {
+		s.log.Warn("the database schema is newer than this program, which goes on with it until it is upgraded too",
+			"schema", report.From, "known", len(known))
+	}
 	for _, name := range report.Applied {
 		s.log.Info("schema migrated", "file", name, "version", report.To)
 	}
@@ -109,7 +126,7 @@ func (s *Store) migrateStep(ctx context.Context, tx *sql.Tx, known []migration) 
 	if err != nil && !errors.Is(err, ErrSchemaOld) {
 		return have, "", err
 	}
-	if have == len(known) {
+	if have >= len(known) {
 		return have, "", nil
 	}
 	m := known[have]
@@ -142,8 +159,8 @@ func (s *Store) PendingMigrations(ctx context.Context) (MigrateReport, error) {
 	if err != nil && !errors.Is(err, ErrSchemaOld) {
 		return MigrateReport{}, s.wrap("check the schema", err)
 	}
-	report := MigrateReport{From: have, To: len(known)}
-	for _, m := range known[have:] {
+	report := MigrateReport{From: have, To: max(have, len(known))}
+	for _, m := range known[min(have, len(known)):] {
 		report.Applied = append(report.Applied, m.name)
 	}
 	return report, nil
@@ -153,20 +170,27 @@ func (s *Store) PendingMigrations(ctx context.Context) (MigrateReport, error) {
 // nothing. It returns nil, or an error that is ErrSchemaOld, ErrSchemaNew or
 // ErrSchemaChanged.
 func (s *Store) CheckSchema(ctx context.Context) error {
+	_, err := s.schemaAhead(ctx)
+	return err
+}
+
+// schemaAhead is CheckSchema that also tells by how many versions the schema is
+// ahead of this program, which can go on with it all the same.
+func (s *Store) schemaAhead(ctx context.Context) (int, error) {
 	files, err := s.dialect.migrations()
 	if err != nil {
-		return fmt.Errorf("check the schema: %w", err)
+		return 0, fmt.Errorf("check the schema: %w", err)
 	}
 	known, err := readMigrations(files)
 	if err != nil {
-		return fmt.Errorf("check the schema: %w", err)
+		return 0, fmt.Errorf("check the schema: %w", err)
 	}
-	_, err = s.checkApplied(ctx, s.readDB, known)
-	return s.wrap("check the schema", err)
+	have, err := s.checkApplied(ctx, s.readDB, known)
+	return max(have-len(known), 0), s.wrap("check the schema", err)
 }
 
-// checkApplied returns the version of the database, and an error if that is
-// not the newest one or was not reached by the files known.
+// checkApplied returns the version of the database, and an error if that was not
+// reached by the files known, lacks some of them, or was broken by later ones.
 func (s *Store) checkApplied(ctx context.Context, q queryer, known []migration) (int, error) {
 	have, err := s.appliedMigrations(ctx, q)
 	if err != nil {
@@ -174,7 +198,11 @@ func (s *Store) checkApplied(ctx context.Context, q queryer, known []migration) 
 	}
 	for i, m := range have {
 		if i >= len(known) {
-			return len(have), fmt.Errorf("%w: it is at version %d, known up to %d", ErrSchemaNew, len(have), len(known))
+			if m.breaks() {
+				return len(have), fmt.Errorf("%w: it is at version %d, this program knows %d, and %s is not for older ones: "+
+					"install the version of ax that ran it, or a later one", ErrSchemaNew, len(have), len(known), m.name)
+			}
+			continue
 		}
 		if m.version != known[i].version || m.checksum != known[i].checksum {
 			return len(have), fmt.Errorf("%w: %s", ErrSchemaChanged, m.name)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -144,7 +146,7 @@ func TestMigrateRefuses(t *testing.T) {
 		first, then fstest.MapFS
 		want        error // nil: any error
 	}{
-		"a newer schema":  {files(one, two), files(one), store.ErrSchemaNew},
+		"a newer schema":  {withBreaking(files(one), two), files(one), store.ErrSchemaNew},
 		"an edited file":  {files(one, two), files(one, two+"-- edited\n"), store.ErrSchemaChanged},
 		"an earlier edit": {files(one), files("-- edited\n"+one, two), store.ErrSchemaChanged},
 		"a gap":           {files(one), fstest.MapFS{"0001_x.sql": {Data: []byte(one)}, "0003_x.sql": {Data: []byte(two)}}, nil},
@@ -166,6 +168,73 @@ func TestMigrateRefuses(t *testing.T) {
 				t.Errorf("the refusal changed the schema from\n%s\nto\n%s", before, after)
 			}
 		})
+	}
+}
+
+// withBreaking adds a file that older programs cannot go on with.
+func withBreaking(m fstest.MapFS, text string) fstest.MapFS {
+	m[fmt.Sprintf("%04d_breaking_x.sql", len(m)+1)] = &fstest.MapFile{Data: []byte(text)}
+	return m
+}
+
+// TestGoesOnWithNewerSchema: a program goes on with what a later one has added,
+// and does not touch it.
+func TestGoesOnWithNewerSchema(t *testing.T) {
+	t.Parallel()
+	one, more := "CREATE TABLE ax_a (x INTEGER);\n", "CREATE TABLE ax_b (x INTEGER);\n"
+	for name, dsn := range map[string]string{"SQLite": "sqlite:" + dbPath(t), "MySQL": mysqltest.DSN(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := store.Open(t.Context(), store.Options{DSN: dsn})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			first := fstest.MapFS{"0001_x.sql": {Data: []byte(one)}}
+			later := fstest.MapFS{"0001_x.sql": {Data: []byte(one)}, "0002_not_breaking_x.sql": {Data: []byte(more)}}
+			for _, step := range []struct {
+				files fstest.MapFS
+				want  store.MigrateReport
+			}{
+				{later, store.MigrateReport{From: 0, To: 2, Applied: []string{"0001_x.sql", "0002_not_breaking_x.sql"}}},
+				{first, store.MigrateReport{From: 2, To: 2}},
+				{later, store.MigrateReport{From: 2, To: 2}},
+			} {
+				got, err := s.MigrateFrom(t.Context(), step.files)
+				if err != nil || !reflect.DeepEqual(got, step.want) {
+					t.Errorf("%d files: %+v, %v", len(step.files), got, err)
+				}
+			}
+			if _, err := s.MigrateFrom(t.Context(), fstest.MapFS{"0001_x.sql": {Data: []byte(one + "-- edited\n")}}); !errors.Is(err, store.ErrSchemaChanged) {
+				t.Errorf("of another origin: %v, want ErrSchemaChanged", err)
+			}
+		})
+	}
+}
+
+// TestAdditiveFiles: what hosts of the version before go on with takes nothing
+// away from them, and their rows fit.
+func TestAdditiveFiles(t *testing.T) {
+	t.Parallel()
+	taken := regexp.MustCompile(`(?i)\b(DROP TABLE|DROP COLUMN|RENAME|MODIFY|CHANGE COLUMN)\b`)
+	column := regexp.MustCompile(`(?i)\bADD (COLUMN )?(ax_)?[a-z_]+ +[A-Z]+.*\bNOT NULL\b`)
+	for name, dsn := range map[string]string{"SQLite": "sqlite:" + dbPath(t), "MySQL": mysqltest.DSN(t)} {
+		s, err := store.Open(t.Context(), store.Options{DSN: dsn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		files := must(s.Migrations())(t)
+		for _, file := range must(fs.Glob(files, "*.sql"))(t) {
+			if strings.Contains(file, "_breaking_") {
+				continue
+			}
+			for line := range strings.Lines(string(must(fs.ReadFile(files, file))(t))) {
+				if taken.MatchString(line) || column.MatchString(line) && !strings.Contains(line, "DEFAULT") {
+					t.Errorf("%s, %s: older programs cannot go on with %q: name it NNNN_breaking_…", name, file, strings.TrimSpace(line))
+				}
+			}
+		}
 	}
 }
 

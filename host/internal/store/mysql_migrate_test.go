@@ -73,7 +73,8 @@ func TestMySQLMigrateRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openMySQL(t)
-			if _, err := s.MigrateFrom(t.Context(), fstest.MapFS{"0001_x.sql": one, "0002_x.sql": two}); err != nil {
+			all := fstest.MapFS{"0001_x.sql": one, "0002_x.sql": two, "0003_breaking_x.sql": file("CREATE TABLE ax_c (x INT);\n")}
+			if _, err := s.MigrateFrom(t.Context(), all); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.MigrateFrom(t.Context(), c.then); !errors.Is(err, c.want) {

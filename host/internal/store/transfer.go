@@ -80,7 +80,11 @@ func (t *transfer) run(ctx context.Context) error {
 		store *Store
 		name  string
 	}{{t.from, "source"}, {t.to, "target"}} {
-		if err := side.store.CheckSchema(ctx); err != nil {
+		ahead, err := side.store.schemaAhead(ctx)
+		if err == nil && ahead > 0 { // what it has added would stay behind
+			err = fmt.Errorf("%w: move the data with the program that made it", ErrSchemaNew)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", side.name, err)
 		}
 		if err := side.store.unused(ctx); err != nil {
