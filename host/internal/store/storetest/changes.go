@@ -45,7 +45,8 @@ func changeInstance(b *bed) {
 	m := move(bare, ax.StatusRunning)
 	full := fullInstance(b)
 	full.ID, full.App, full.TaskID, full.TaskName = bare.ID, bare.App, bare.TaskID, bare.TaskName
-	full.Kind, full.Shard, full.ScheduledAt, full.CreatedAt = bare.Kind, bare.Shard, bare.ScheduledAt, bare.CreatedAt
+	full.Kind, full.Shard, full.Shards = bare.Kind, bare.Shard, bare.Shards
+	full.ScheduledAt, full.CreatedAt = bare.ScheduledAt, bare.CreatedAt
 	full.Missed, full.MissedUntil, full.TraceID = bare.Missed, bare.MissedUntil, bare.TraceID
 	m.New = full
 	b.applied(ax.Change{Move: m})
