@@ -54,7 +54,8 @@ func layers() []layer {
 		},
 		{name: "preview", packages: []string{"host/internal/preview", "host/internal/why"}, may: []string{"L0", "L2", "author"}, timeless: true},
 		{name: "L4", packages: []string{"host/internal/api", "host/internal/console"}, may: []string{"L0", "preview", "L4", "author"}},
-		{name: "command line", packages: []string{"host/internal/cli"}, may: []string{"L0", "L2", "preview", "L4", "author"}},
+		{name: "client", packages: []string{"host/client"}, may: []string{"L4"}},
+		{name: "command line", packages: []string{"host/internal/cli"}, may: []string{"L0", "L2", "preview", "L4", "client", "author"}},
 		{name: "host", packages: []string{"host"}, may: []string{"L0", "L1", "L2", "L3", "preview", "L4", "author", "wire", "holidays"}},
 		{name: "program", packages: []string{"host/cmd/ax"}, may: []string{"host", "command line", "L1"}},
 		{

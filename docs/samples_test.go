@@ -27,7 +27,9 @@ func TestSamples(t *testing.T) {
 	t.Setenv("OPS_KEY", "sample")
 	t.Setenv("AX_DB_PASSWORD", "sample")
 	t.Setenv("AX_CLUSTER_SECRET", "a secret of the samples")
+	t.Setenv("BOB_HASH", "$2a$12$Thou1HHmCcXNmkSCEI71UuxHVOnaxq8togeh7o4XuxCvqbwENNggC")
 	write(t, dir, "secrets/token", "sample")
+	writeCertificate(t, dir)
 	shell := shell{dir: dir, addr: startHost(t, write(t, dir, "config.example.yaml", exampleConfig(t)))}
 	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {

@@ -178,8 +178,9 @@ func Migrate(ctx context.Context, path, dsn string, dryRun bool, log hclog.Logge
 	return Migration(r), err
 }
 
-// Address returns the http.listen of a configuration, also of one that has faults
-// elsewhere: a host goes on with what it read before them.
+// Address returns the URL of http.listen of a configuration, also of one that has
+// faults elsewhere: a host goes on with what it read before them. It is empty if
+// the host has no API.
 func Address(path string) (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("read configuration: %w", err)
@@ -188,5 +189,8 @@ func Address(path string) (string, error) {
 	if err != nil && (cfg == nil || cfg.HTTP.Listen == "") {
 		return "", err
 	}
-	return cfg.HTTP.Listen, nil
+	if cfg.HTTP.Listen == "" {
+		return "", nil
+	}
+	return cfg.HTTP.Scheme() + "://" + cfg.HTTP.Listen, nil
 }

@@ -26,6 +26,8 @@ func deps() cli.Deps {
 	d.Candidate = host.ReadCandidate
 	d.PlanOffline = toStderr(host.PlanOffline)
 	d.Address = host.Address
+	d.HashPassword = host.HashPassword
+	d.NewToken = host.NewToken
 	return d
 }
 

@@ -37,7 +37,7 @@ func TestAddress(t *testing.T) {
 	if err := os.WriteFile(path, []byte("app: a\nhttp: {listen: \"127.0.0.1:9999\"}\ntasks: [{nme: x}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if listen, err := deps().Address(path); err != nil || listen != "127.0.0.1:9999" {
+	if listen, err := deps().Address(path); err != nil || listen != "http://127.0.0.1:9999" {
 		t.Errorf("%q, %v", listen, err)
 	}
 	if _, err := deps().Address(path + ".gone"); !errors.Is(err, fs.ErrNotExist) {

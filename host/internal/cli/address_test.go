@@ -23,6 +23,8 @@ func TestHostAddress(t *testing.T) {
 		want  string            // the address, or part of the error
 		note  string            // part of what is written
 	}{
+		"--server":     {args: "--server h:1 -c flag.yaml", env: map[string]string{"AX_SERVER": "h:3", "AX_ADDR": "h:9"}, files: all, want: "h:1"},
+		"AX_SERVER":    {env: map[string]string{"AX_SERVER": "h:3", "AX_ADDR": "h:9", "AX_CONFIG": "env.yaml"}, files: all, want: "h:3"},
 		"--addr":       {args: "--addr h:1 -c flag.yaml", env: map[string]string{"AX_ADDR": "h:3", "AX_CONFIG": "env.yaml"}, files: all, want: "h:1"},
 		"--config":     {args: "-c flag.yaml", env: map[string]string{"AX_ADDR": "h:3", "AX_CONFIG": "env.yaml"}, files: all, want: "h:2"},
 		"AX_ADDR":      {env: map[string]string{"AX_ADDR": "h:3", "AX_CONFIG": "env.yaml"}, files: all, want: "h:3"},
@@ -59,7 +61,8 @@ func TestHostAddress(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := p.hostAddress(command)
+			to, err := p.target(command)
+			got := to.address
 			if err != nil {
 				got = err.Error()
 			}

@@ -47,8 +47,8 @@ type Deps struct {
 	Candidate func(path string) (api.Candidate, error)
 	// PlanOffline compares a configuration with its database.
 	PlanOffline func(ctx context.Context, path string) (*preview.Plan, error)
-	// Address returns the http.listen of a configuration, also of one with faults
-	// elsewhere. The error is fs.ErrNotExist if there is no such file.
+	// Address returns the URL of http.listen of a configuration, also of one with
+	// faults elsewhere; empty if it is off. The error is fs.ErrNotExist if there is no such file.
 	Address func(path string) (string, error)
 
 	In       io.Reader
@@ -60,6 +60,11 @@ type Deps struct {
 	Now    func() time.Time
 	// Zone is the one in which times are shown.
 	Zone *time.Location
+	// HashPassword returns what the configuration has of a password, NewToken a new
+	// token and what it has of that.
+	HashPassword func(password string) (string, error)
+	NewToken     func() (token, sha256 string)
+
 	// Env returns the value of an environment variable, or "".
 	Env func(name string) string
 }
@@ -110,7 +115,9 @@ type NextSource struct {
 // program is a run of the command line.
 type program struct {
 	Deps
-	addr       string
+	server     string
+	context    string // name of one
+	ca         string // file
 	configPath string
 	output     string
 	lang       string // "", "en" or "zh"
@@ -154,7 +161,9 @@ config.yaml in the current folder. The host is at the first of these:
 ` + addressHelp + exitCodeHelp + `
 Environment:
   AX_CONFIG  configuration file
-  AX_ADDR    address of the host
+  AX_SERVER  URL of the host; AX_ADDR does the same
+  AX_TOKEN   token for hosts that ask who you are
+  AX_CA      the same as --ca
   LC_ALL, LC_MESSAGES, LANG
              schedules are described in Chinese if the first one that is set begins
              with zh, else in English; --lang goes before them`,
@@ -169,7 +178,11 @@ Environment:
 	root.SetVersionTemplate("ax {{.Version}}\n") // "ax version" tells more
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.addr, "addr", "", "`ADDRESS` of the host, such as "+defaultAddr+" (\"ax --help\" tells the default)")
+	flags.StringVar(&p.server, "server", "", "`URL` of the host, such as "+defaultAddr+" (\"ax --help\" tells the default)")
+	flags.StringVar(&p.server, "addr", "", "the same as --server")
+	_ = flags.MarkHidden("addr") // it is there
+	flags.StringVar(&p.context, "context", "", "`NAME` of the context to use, see \"ax context\"")
+	flags.StringVar(&p.ca, "ca", "", "PEM `FILE` of the authority that the host's certificate comes from")
 	flags.StringVarP(&p.configPath, "config", "c", "", "configuration `FILE` (default $AX_CONFIG, else "+defaultConfig+")")
 	flags.StringVarP(&p.output, "output", "o", "table", "`FORMAT` of results: table for people, json for programs")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	hostclient "github.com/axsched/ax/host/client"
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/preview"
@@ -176,11 +177,8 @@ func (c *client) write(ctx context.Context, method, path string, text []byte, ma
 	if match != "" {
 		header.Set("If-Match", match)
 	}
-	return c.callWithin(ctx, requestTimeout, method, path, yamlText(text), out, header)
+	return c.callWithin(ctx, requestTimeout, method, path, hostclient.YAML(text), out, header)
 }
-
-// yamlText is the body of a request that is no JSON.
-type yamlText []byte
 
 // checkTask tells what is wrong with a definition, or when it would be due.
 func (p *program) checkTask(ctx context.Context, host *client, file string, text []byte) error {

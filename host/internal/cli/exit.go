@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	hostclient "github.com/axsched/ax/host/client"
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/config"
 )
@@ -32,7 +33,7 @@ Exit codes:
   3    no host can be reached
   4    there is no such task, instance or plugin
   5    the configuration has faults
-  6    refused: the state of the task or instance does not allow it
+  6    refused: the state of the task or instance, or your role, does not allow it
   7    plan: the configuration would change tasks
   130  interrupted
 `
@@ -80,26 +81,16 @@ func failed(err error) error {
 }
 
 // unreachable says that no host answers.
-type unreachable struct {
-	addr string
-	err  error
-}
+type unreachable struct{ *hostclient.Unreachable }
 
 func (e *unreachable) Error() string {
-	return fmt.Sprintf("no host answers at %s (%v)\nstart one with: ax serve --config FILE\nor say where it is with --addr, --config, AX_ADDR or AX_CONFIG", e.addr, e.err)
+	return fmt.Sprintf("no host answers at %s (%v)\nstart one with: ax serve --config FILE\nor say where it is with --server, --config, AX_SERVER or \"ax context\"", e.Server, e.Err)
 }
 
-func (e *unreachable) Unwrap() error { return e.err }
 func (e *unreachable) exitCode() int { return ExitUnreachable }
 
 // refusal is a problem document of the host.
-type refusal struct {
-	Title  string
-	Status int
-	Detail string
-	Errors []struct{ Message, Location string }
-	path   string // of the request
-}
+type refusal struct{ *hostclient.Problem }
 
 func (e *refusal) Error() string {
 	if e.Status == http.StatusPreconditionFailed { // the detail names both versions
@@ -116,9 +107,12 @@ func (e *refusal) Error() string {
 		}
 		lines = append(lines, "  "+line)
 	}
+	if e.Status == http.StatusUnauthorized {
+		lines = append(lines, "give a token with AX_TOKEN, or keep it in a context: ax context --help")
+	}
 	if e.Status == http.StatusNotFound {
 		// What is not there is named second in the path: tasks, instances, plugins.
-		if kind, _, ok := strings.Cut(strings.TrimPrefix(e.path, api.Base+"/"), "/"); ok {
+		if kind, _, ok := strings.Cut(strings.TrimPrefix(e.Path, api.Base+"/"), "/"); ok {
 			if kind == "notifiers" || kind == "silences" {
 				kind = "alerts " + kind
 			}
@@ -132,7 +126,7 @@ func (e *refusal) exitCode() int {
 	switch e.Status {
 	case http.StatusNotFound:
 		return ExitNotFound
-	case http.StatusConflict, http.StatusPreconditionFailed, http.StatusForbidden:
+	case http.StatusConflict, http.StatusPreconditionFailed, http.StatusForbidden, http.StatusUnauthorized:
 		return ExitRefused
 	case http.StatusUnprocessableEntity, http.StatusBadRequest:
 		return ExitUsage

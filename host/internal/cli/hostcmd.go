@@ -22,7 +22,13 @@ func (p *program) addHostCommands(root *cobra.Command) {
 	if p.Migrate != nil {
 		root.AddCommand(p.migrateCommand())
 	}
-	root.AddCommand(p.versionCommand())
+	if p.HashPassword != nil {
+		root.AddCommand(p.passwdCommand())
+	}
+	if p.NewToken != nil {
+		root.AddCommand(p.tokenCommand())
+	}
+	root.AddCommand(p.contextCommand(), p.versionCommand())
 }
 
 func (p *program) serveCommand() *cobra.Command {

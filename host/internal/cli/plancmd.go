@@ -78,7 +78,7 @@ func (p *program) plan(cmd *cobra.Command) (*preview.Plan, error) {
 		candidate = read
 	}
 	plan, err := askPlan(cmd.Context(), host, candidate)
-	if _, away := errors.AsType[*unreachable](err); !away || !stated || p.addr != "" || p.Env("AX_ADDR") != "" {
+	if _, away := errors.AsType[*unreachable](err); !away || !stated || p.server != "" || p.context != "" || p.Env("AX_SERVER") != "" || p.Env("AX_ADDR") != "" {
 		return plan, err
 	}
 	fmt.Fprintf(p.Err, "no host answers at %s: comparing with the database of %s\n", host.base, path)

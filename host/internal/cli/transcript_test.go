@@ -206,7 +206,9 @@ func testDeps(addr string) Deps {
 			}
 			return strings.TrimPrefix(addr, "http://"), nil
 		},
-		OpenNext: openNext,
+		OpenNext:     openNext,
+		HashPassword: func(password string) (string, error) { return "hash of " + password, nil },
+		NewToken:     func() (token, sha256 string) { return "ax_new", "sum" },
 	}
 }
 
