@@ -225,3 +225,15 @@ func BenchmarkObserve(b *testing.B) {
 		traces.Observe(h)
 	}
 }
+
+// BenchmarkSpans is what making the spans of a run takes, beside the runs.
+func BenchmarkSpans(b *testing.B) {
+	cfg := config("")
+	s := newSpans(&cfg)
+	h := ended(1, ax.StatusSuccess, ax.StatusSuccess)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.add(&h)
+		s.take()
+	}
+}
