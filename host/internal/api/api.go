@@ -89,8 +89,12 @@ func describe(version string) huma.Config {
 	return c
 }
 
-// register adds an operation whose errors are shown as problem documents.
+// register adds an operation whose errors are shown as problem documents, and whose
+// body is bounded: by maxBody unless it says otherwise.
 func register[I, O any](s *server, op huma.Operation, handle func(context.Context, *I) (*O, error)) {
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = maxBody
+	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {

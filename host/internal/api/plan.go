@@ -29,8 +29,8 @@ func (s *server) planRoutes() {
 		Summary: "Say what a configuration would change",
 		Description: "Changes nothing. Without a body the host compares its own file with what it runs; " +
 			"if that has faults the answer is 422 and lists them.",
-		MaxBodyBytes: maxCandidate,
-		Tags:         []string{"host"}, Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
+		MaxBodyBytes: maxCandidate, BodyReadTimeout: readTimeout,
+		Tags: []string{"host"}, Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
 	}, s.plan)
 }
 

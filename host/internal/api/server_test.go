@@ -12,6 +12,7 @@ import (
 	"github.com/axsched/ax/host/internal/api"
 	"github.com/axsched/ax/host/internal/api/apitest"
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/preview"
 )
 
 func TestHugeBodiesAreRefused(t *testing.T) {
@@ -21,6 +22,38 @@ func TestHugeBodiesAreRefused(t *testing.T) {
 	status, _, text := call(t, serve(t, backend, nil), "POST", "/api/v1/tasks/warm-up/run", body)
 	if status != http.StatusRequestEntityTooLarge || len(changes.List()) != 0 {
 		t.Errorf("%d %s", status, text)
+	}
+}
+
+// TestBodiesOfAllRoutes: whatever the route, a body is refused that is larger than
+// the route needs, by a problem document; a configuration of very many tasks is not.
+func TestBodiesOfAllRoutes(t *testing.T) {
+	t.Parallel()
+	backend, _ := apitest.Sample()
+	backend.OnPlan = func(context.Context, *api.Candidate) (*preview.Plan, error) {
+		return &preview.Plan{}, nil
+	}
+	server := serve(t, backend, nil)
+	doc, _ := readDocument(t, server)
+	for _, ways := range doc.Paths {
+		for method, op := range ways {
+			example, ok := requests[op.OperationID]
+			if !ok || example[1] == "" && op.OperationID != "plan" {
+				continue
+			}
+			size, want := 2<<20, http.StatusRequestEntityTooLarge
+			body := func(n int) string { return `{"app":"` + strings.Repeat("x", n) + `"}` }
+			if op.OperationID == "plan" {
+				size = 65 << 20
+				if status, _, text := call(t, server, "POST", example[0], `{"app":"x","tasks":["`+strings.Repeat("x", 30<<20)+`"]}`); status != http.StatusOK {
+					t.Errorf("plan: 30 MiB: %d %s", status, text)
+				}
+			}
+			status, header, text := call(t, server, strings.ToUpper(method), example[0], body(size), "If-Match", "*")
+			if status != want || header.Get("Content-Type") != "application/problem+json" || !strings.Contains(text, "too large") {
+				t.Errorf("%s: %d %s %.200s", op.OperationID, status, header.Get("Content-Type"), text)
+			}
+		}
 	}
 }
 
