@@ -56,7 +56,7 @@ func (p *program) planChange(b *strings.Builder, task preview.TaskPlan) {
 	}
 	b.WriteString("    in the next 90 days:\n")
 	for _, m := range task.Moves {
-		b.WriteString("      " + moveText(m) + "\n")
+		b.WriteString("      " + p.moveText(m) + "\n")
 	}
 	if more := task.MovesTotal - len(task.Moves); more > 0 {
 		fmt.Fprintf(b, "      and %d more\n", more)
@@ -82,7 +82,7 @@ func (p *program) planTimes(b *strings.Builder, title string, times []time.Time,
 	fmt.Fprintf(b, "    %s:\n", title)
 	beyond := task.Beyond
 	for _, at := range times {
-		fmt.Fprintf(b, "      %s", p.dueText(at))
+		fmt.Fprintf(b, "      %s", p.dueText(at.In(p.Zone)))
 		if len(beyond) > 0 && beyond[0].At.Equal(at) {
 			for _, name := range beyond[0].Calendars {
 				b.WriteString("; " + trigger.BeyondText(printable(name)))
@@ -93,7 +93,10 @@ func (p *program) planTimes(b *strings.Builder, title string, times []time.Time,
 	}
 }
 
-func moveText(m preview.Move) string {
+// moveText and planTimes show times by the clock of the person, whatever zones the
+// tasks have: an output in which they differ cannot be compared.
+func (p *program) moveText(m preview.Move) string {
+	zoned := func(t time.Time) string { return zoned(t.In(p.Zone)) }
 	var text string
 	switch {
 	case m.After.IsZero():

@@ -18,7 +18,8 @@ the next due time and the newest one.
 
 The answer comes first, then what led to it, the newest thing first. With -o json
 the things are in the order of time. A time without a fraction stands for all of
-its second; one without an offset is in the local zone.`
+its second; one without an offset is in the local zone. All times that are shown
+are in the zone of the task.`
 
 func (p *program) whyCommand() *cobra.Command {
 	var at string
@@ -54,6 +55,9 @@ func (p *program) whyCommand() *cobra.Command {
 	return c
 }
 
+// whyClock shows a time as the sentences of an answer do.
+const whyClock = "2006-01-02 15:04:05 -07:00"
+
 func (p *program) whyText(view api.WhyView) string {
 	if len(view.Answers) == 0 {
 		return "the task was never due, and never will be\n"
@@ -61,10 +65,11 @@ func (p *program) whyText(view api.WhyView) string {
 	texts := make([]string, 0, len(view.Answers))
 	for _, a := range view.Answers {
 		var text strings.Builder
-		fmt.Fprintf(&text, "%s: %s\n  %s\n", p.when(a.At), strings.ReplaceAll(string(a.Code), "_", " "), printable(a.Summary))
+		// The host words its sentences in the zone of the task.
+		fmt.Fprintf(&text, "%s (%s): %s\n  %s\n", a.At.Format(whyClock), distance(a.At.Sub(p.Now())), strings.ReplaceAll(string(a.Code), "_", " "), printable(a.Summary))
 		t := &table{}
 		for _, link := range slices.Backward(a.Chain) {
-			t.add(p.clock(link.At), string(link.Step), link.Text)
+			t.add(link.At.Format(whyClock), string(link.Step), link.Text)
 		}
 		for line := range strings.Lines(t.String()) {
 			text.WriteString("  " + line)

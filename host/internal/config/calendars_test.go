@@ -214,3 +214,27 @@ func TestHostileFileIsRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestSameNoticeOfManyFiles: a calendar has a file for each year, all of them made
+// alike.
+func TestSameNoticeOfManyFiles(t *testing.T) {
+	t.Parallel()
+	event := func(year string) string {
+		return "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\nSUMMARY:Party\nDTSTART:" + year + "0501T100000\nEND:VEVENT\nEND:VCALENDAR\n"
+	}
+	c := load(t, map[string]string{
+		"config.yaml": "app: a\ncalendars: {c: {files: [a.ics, b.ics, c.ics]}, d: {files: a.ics}}\n",
+		"a.ics":       event("2026"), "b.ics": event("2027"), "c.ics": event("2028"),
+	})
+	var got []string
+	for _, w := range c.Warnings {
+		got = append(got, filepath.Base(w.String()))
+	}
+	want := []string{
+		"a.ics:2:1: events with a time of day are left out (1, this is the first): write timed: close if they close their days, timed: ignore if not (the same in other files of the calendar: 2)",
+		"a.ics:2:1: events with a time of day are left out (1, this is the first): write timed: close if they close their days, timed: ignore if not",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("warnings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

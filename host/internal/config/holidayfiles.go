@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -106,10 +107,36 @@ func (d *decoder) readHolidays(spec *calendar.Spec, f holidayFile) {
 		return
 	}
 	for _, notice := range list.Notices {
-		d.warn(Position{File: path, Line: notice.Line, Column: 1}, "%s", notice.Text)
+		d.notice(spec.Name, Position{File: path, Line: notice.Line, Column: 1}, notice.Text)
 	}
 	spec.Closed = append(spec.Closed, list.Closed...)
 	spec.Open = append(spec.Open, list.Open...)
+}
+
+// noticeKey is what a notice about a file of a calendar says, but for its numbers.
+type noticeKey struct{ calendar, text string }
+
+// noticed is where a notice is among the warnings, and in how many further files
+// the same was found.
+type noticed struct {
+	index, more int
+	text        string
+}
+
+var numbers = regexp.MustCompile(`\d+`)
+
+// notice warns of something in a file of holidays: once for all files of a calendar,
+// which mostly are one for each year.
+func (d *decoder) notice(calendar string, pos Position, text string) {
+	key := noticeKey{calendar, numbers.ReplaceAllString(text, "")}
+	before := d.noticed[key]
+	if before == nil {
+		d.noticed[key] = &noticed{index: len(d.warnings), text: text}
+		d.warn(pos, "%s", text)
+		return
+	}
+	before.more++
+	d.warnings[before.index].Message = fmt.Sprintf("%s (the same in other files of the calendar: %d)", before.text, before.more)
 }
 
 func (f *holidayFile) parse(extension string, data []byte) (list holidays.List, err error) {

@@ -71,6 +71,7 @@ type loader struct {
 	notifiers      map[string]Component
 	quiets         []quietDraft
 	listeners      map[string]Position
+	noticed        map[noticeKey]*noticed
 }
 
 func newLoader(o Options) *loader {
@@ -87,6 +88,7 @@ func newLoader(o Options) *loader {
 		sources:        map[string]*calendar.Calendar{},
 		notifiers:      map[string]Component{},
 		listeners:      map[string]Position{},
+		noticed:        map[noticeKey]*noticed{},
 	}
 }
 

@@ -52,15 +52,27 @@ func (d *decoder) checkTemplate(n *yaml.Node) {
 type jobText struct {
 	*yaml.Node
 	key string // the outermost key
-	// script tells that a shell interprets it.
-	script bool
+	// script tells that a shell interprets it; program is what gets it as an
+	// argument.
+	script  bool
+	program string
 }
 
 // paramReference matches what is replaced by a parameter, or looks like it.
 var paramReference = regexp.MustCompile(`\$\{([a-zA-Z]+)\.([^}]*)\}`)
 
-// ownTemplate matches a template over the due time.
-var ownTemplate = regexp.MustCompile(`\{\{[^{}]*\.(ScheduledAt|InstanceID|TraceID)\b[^{}]*\}\}`)
+// template matches what looks like a template, substitution what only a shell
+// replaces.
+var (
+	template     = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+	substitution = regexp.MustCompile("\\$\\([^()]+\\)|`[^`]+`")
+)
+
+// interpreters are programs whose arguments may hold what looks like a substitution
+// of the shell: they do it themselves, or hand it on to a shell.
+func interpreters() []string {
+	return []string{"ssh", "docker", "podman", "kubectl", "nsenter", "su", "sudo", "env", "timeout", "xargs", "make", "awk", "gawk", "mawk", "perl", "ruby", "psql", "mysql"}
+}
 
 // checkJobTexts looks for references to parameters that do not do what they look
 // like. Only the job exec is known to have them.
@@ -72,13 +84,22 @@ func (d *decoder) checkJobTexts(t *taskDraft) {
 		if filled(text.Node) {
 			continue // a secret is not shown, not even a part of it
 		}
-		if m := ownTemplate.FindString(text.Value); m != "" {
+		if m := template.FindString(text.Value); d.isTemplate(m) {
 			d.warn(d.atPart(text.Node, m), "%s: templates are filled in in params only: give %s a name there and write ${params.NAME} here", text.key, m)
+		}
+		if m := substitution.FindString(text.Value); m != "" && text.program != "" && !slices.Contains(interpreters(), text.program) {
+			d.warn(d.atPart(text.Node, m), "command: no shell replaces %s, %s gets it as it stands: write shell: in place of command: if it is to be run", m, text.program)
 		}
 		for _, m := range paramReference.FindAllStringSubmatch(text.Value, -1) {
 			d.checkReference(t, text, m[0], m[1], m[2])
 		}
 	}
+}
+
+// isTemplate reports whether a text would be a good template in params, which means
+// that it was written for ax and not for the program that gets it.
+func (d *decoder) isTemplate(text string) bool {
+	return text != "" && d.options.CheckTemplate != nil && len(d.options.CheckTemplate(text)) == 0
 }
 
 // execTexts returns the texts in settings of exec.
@@ -87,14 +108,21 @@ func execTexts(with *yaml.Node) []jobText {
 	for _, p := range pairs(with) {
 		switch p.value.Kind {
 		case yaml.ScalarNode:
-			texts = append(texts, jobText{p.value, p.key.Value, p.key.Value == "shell"})
+			texts = append(texts, jobText{Node: p.value, key: p.key.Value, script: p.key.Value == "shell"})
 		case yaml.SequenceNode:
 			for i, item := range p.value.Content {
-				texts = append(texts, jobText{item, p.key.Value, p.key.Value == "command" && isScript(p.value.Content, i)})
+				text := jobText{Node: item, key: p.key.Value}
+				if text.key == "command" {
+					text.script = isScript(p.value.Content, i)
+					if program := filepath.Base(p.value.Content[0].Value); i > 0 && !text.script {
+						text.program = program
+					}
+				}
+				texts = append(texts, text)
 			}
 		default:
 			for _, entry := range pairs(p.value) {
-				texts = append(texts, jobText{entry.value, p.key.Value + "." + entry.key.Value, false})
+				texts = append(texts, jobText{Node: entry.value, key: p.key.Value + "." + entry.key.Value})
 			}
 		}
 	}

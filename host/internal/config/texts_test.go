@@ -36,6 +36,8 @@ tasks:
     params: {day: '{{ date "2006-MM-01" .ScheduledAt }}', fix: '{{ .ScheduledAt | date "today" }}'}
     job: {use: exec, with: {command: [bash, -euc, "run ${params.day}", "${params.day}"]}}
   - {name: d, every: 1m, job: {use: exec, with: {command: [echo, '{{ .ScheduledAt }}']}}}
+  - {name: e, every: 1m, job: {use: exec, with: {command: [echo, '{{ .Task }} at $(date +%F)']}}}
+  - {name: f, every: 1m, job: {use: exec, with: {command: [tar, cf, "`+"`hostname`"+`.tar", /etc]}}}
 `)
 	want := []string{
 		`config.yaml:3:32: cron: with 6 fields the weekdays 1-5 are Sunday to Thursday (1 is Sunday): write MON-FRI if that is meant, or else names as well`,
@@ -44,6 +46,9 @@ tasks:
 		`config.yaml:7:89: params: date: "today" names no part of a time: layouts are written with the time 2006-01-02 15:04:05`,
 		`config.yaml:8:56: command: the shell runs what ${params.day} holds as a part of the script: write "$AX_PARAM_DAY" in it`,
 		`config.yaml:9:67: command: templates are filled in in params only: give {{ .ScheduledAt }} a name there and write ${params.NAME} here`,
+		`config.yaml:10:67: command: templates are filled in in params only: give {{ .Task }} a name there and write ${params.NAME} here`,
+		`config.yaml:10:82: command: no shell replaces $(date +%F), echo gets it as it stands: write shell: in place of command: if it is to be run`,
+		"config.yaml:11:70: command: no shell replaces `hostname`, tar gets it as it stands: write shell: in place of command: if it is to be run",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -71,6 +76,8 @@ tasks:
     every: 1m
     params: {image: x}
     job: {use: exec, with: {command: [docker, ps, --format, "{{ .Names }}", "${params.image}", sh, -c]}}
+  - {name: remote, every: 1m, job: {use: exec, with: {command: [ssh, db, "echo $(date) {{ .Host }}"]}}}
+  - {name: script, every: 1m, job: {use: exec, with: {command: [sh, -c, "echo $(date)"], env: {FORMAT: "$(x)"}}}}
   - {name: filled, every: 1m, job: {use: exec, with: {command: ["${env:OPS_URL}"]}}}
 `)
 	if len(got) > 0 {

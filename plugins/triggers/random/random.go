@@ -54,7 +54,11 @@ func newRandom(s Settings, env pluginapi.Env) (*random, error) {
 		return r, nil
 	}
 	if r.calendar = env.Calendars[s.Calendar]; r.calendar == nil {
-		return nil, fmt.Errorf("calendar: there is no calendar %q among [%s]",
+		if len(env.Calendars) == 0 {
+			return nil, fmt.Errorf("calendar: the trigger was given no calendar: name it beside the settings as well, trigger: {use: random, calendars: [%[1]s], with: {calendar: %[1]s, …}}",
+				s.Calendar)
+		}
+		return nil, fmt.Errorf("calendar: the trigger was not given the calendar %q: add it to its calendars, which are %s",
 			s.Calendar, strings.Join(slices.Sorted(maps.Keys(env.Calendars)), ", "))
 	}
 	return r, nil

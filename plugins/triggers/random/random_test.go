@@ -257,7 +257,7 @@ func TestRefusedSettings(t *testing.T) {
 		`{"from":"01:00","to":"24:00"}`:                "to: expected a time of day",
 		`{"from":"01:00","to":"01:00:00"}`:             "window is empty",
 		`{"from":"01:00","to":"02:00","per":"year"}`:   "per",
-		`{"from":"01:00","to":"02:00","calendar":"x"}`: `no calendar "x" among [closed, weekend]`,
+		`{"from":"01:00","to":"02:00","calendar":"x"}`: `not given the calendar "x": add it to its calendars, which are closed, weekend`,
 	} {
 		_, err := component().Build(json.RawMessage(settings), pluginapi.Env{Zone: time.UTC, Calendars: calendars(t)})
 		if err == nil || !strings.Contains(err.Error(), want) {

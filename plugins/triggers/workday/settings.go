@@ -79,9 +79,11 @@ func (s Settings) find(calendars map[string]*calendar.Calendar) (*calendar.Calen
 		return c, nil
 	}
 	if len(calendars) == 0 {
-		return nil, fmt.Errorf("calendar: there is no calendar %q, and no other", s.Calendar)
+		return nil, fmt.Errorf("calendar: the trigger was given no calendar: name it beside the settings as well, trigger: {use: workday, calendars: [%[1]s], with: {calendar: %[1]s, …}}",
+			s.Calendar)
 	}
-	return nil, fmt.Errorf("calendar: there is no calendar %q, only %s", s.Calendar, strings.Join(slices.Sorted(maps.Keys(calendars)), ", "))
+	return nil, fmt.Errorf("calendar: the trigger was not given the calendar %q: add it to its calendars, which are %s",
+		s.Calendar, strings.Join(slices.Sorted(maps.Keys(calendars)), ", "))
 }
 
 // checkHolidays refuses names that no rule of the calendar has: a misspelt

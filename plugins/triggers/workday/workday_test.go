@@ -156,7 +156,7 @@ func TestRefusedSettings(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[string]string{
 		`{}`:                               "calendar",
-		`{"calendar":"us"}`:                `no calendar "us", only closed, cn, no month end, week`,
+		`{"calendar":"us"}`:                `not given the calendar "us": add it to its calendars, which are closed, cn, no month end, week`,
 		`{"calendar":"cn","mode":"often"}`: "mode",
 		`{"calendar":"cn","time":"25:00"}`: "time: expected a time of day",
 		`{"calendar":"cn","n":1}`:          "n: not used in mode every, only in nth",
@@ -176,7 +176,7 @@ func TestRefusedSettings(t *testing.T) {
 		}
 	}
 	_, err := component().Build(json.RawMessage(`{"calendar":"cn"}`), pluginapi.Env{Zone: time.UTC})
-	if err == nil || !strings.Contains(err.Error(), `no calendar "cn", and no other`) {
+	if err == nil || !strings.Contains(err.Error(), `calendars: [cn]`) {
 		t.Errorf("without calendars: %v", err)
 	}
 }

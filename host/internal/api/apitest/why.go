@@ -9,7 +9,10 @@ import (
 // sampleWhy answers for a task that is parked and was missed, or that a calendar
 // has left out at a time that was asked about a week before.
 func sampleWhy(at time.Time) []why.Answer {
-	noon := Noon()
+	noon := Noon().In(Shanghai) // the zone of the task
+	if !at.IsZero() {
+		at = at.In(Shanghai)
+	}
 	next := why.Answer{
 		At: noon.Add(2 * time.Hour), Due: true, Code: why.Parked, Before: noon.AddDate(0, 0, -1),
 		Summary: `It cannot run unless this changes before: the task is parked: no plugin offers the trigger "random".`,
