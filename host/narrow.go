@@ -101,6 +101,14 @@ func (n narrow) Run(ctx context.Context, name string, o api.RunOptions) (ax.Inst
 	return n.all.Run(ctx, name, o)
 }
 
+// UnknownParams implements api.Backend.
+func (n narrow) UnknownParams(ctx context.Context, name string, params api.Object) []string {
+	if !n.knows(ctx, name) {
+		return nil
+	}
+	return n.all.UnknownParams(ctx, name, params)
+}
+
 // Pause implements api.Backend.
 func (n narrow) Pause(ctx context.Context, name string, until time.Time, actor string) error {
 	if err := n.need(ctx, name); err != nil {

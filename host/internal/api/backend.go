@@ -29,6 +29,9 @@ type Backend interface {
 	// With a key that was used before it starts nothing, and returns what the first
 	// request with it made; a key that was used for something else is an *Invalid.
 	Run(ctx context.Context, name string, o RunOptions) (ax.InstanceID, error)
+	// UnknownParams says which of the parameters of a run the task does not know,
+	// a sentence each; none if it takes any.
+	UnknownParams(ctx context.Context, name string, params Object) []string
 	// Pause stops the schedule of a task; a zero until means until resumed.
 	Pause(ctx context.Context, name string, until time.Time, actor string) error
 	Resume(ctx context.Context, name, actor string) error

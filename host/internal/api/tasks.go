@@ -32,6 +32,8 @@ type NextTimes struct {
 type RunStarted struct {
 	Instance string `json:"instance"`
 	Waits    string `json:"waits,omitempty" doc:"Why it has not begun, if it waits"`
+	// Warnings do not keep it from running.
+	Warnings []string `json:"warnings,omitempty" doc:"What may not be meant, such as a parameter that the task does not know"`
 }
 
 // RunBody are the details of a run by hand.
@@ -155,7 +157,7 @@ func (s *server) runTask(ctx context.Context, in *runInput) (*reply[RunStarted],
 	if err != nil {
 		return nil, err
 	}
-	started := RunStarted{Instance: id.String()}
+	started := RunStarted{Instance: id.String(), Warnings: s.backend.UnknownParams(ctx, in.Name, o.Params)}
 	// It was started, whatever becomes of this look at it.
 	if inst, err := s.backend.Instance(ctx, id); err == nil && inst.Status == ax.StatusTriggered {
 		started.Waits = inst.Reason

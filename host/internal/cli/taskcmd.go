@@ -181,6 +181,9 @@ waiting only: the run goes on in the host, until it ends or "ax cancel" ends it.
 			}
 			return err
 		}
+		for _, warning := range started.Warnings {
+			fmt.Fprintln(p.Err, "warning: "+printable(warning))
+		}
 		if started.Waits != "" && !p.json() {
 			fmt.Fprintln(p.Err, "it "+printable(started.Waits))
 		}

@@ -133,18 +133,18 @@ func (d sqlite) connect(ctx context.Context, path string, params url.Values) (*s
 }
 
 // explain puts a plain sentence before the errors people meet at start.
-func (sqlite) explain(err error) error {
+func (d sqlite) explain(err error) error {
 	switch code(err) {
 	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("the file is not an SQLite database: %w", err)
+		return fmt.Errorf("the file is not an SQLite database, or its beginning is damaged, see \"When the database is damaged\" in docs/operations.md: %w", err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("the file cannot be written: %w", err)
 	case sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("the file or its -wal and -shm companions cannot be opened, see the permissions of the file and its directory: %w", err)
 	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("the disk is full: %w", err)
+		return fmt.Errorf("the disk is full: make room where %s is: %w", d.path, err)
 	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("the file is damaged: %w", err)
+		return fmt.Errorf("the file %s is damaged: restore a backup, see \"When the database is damaged\" in docs/operations.md: %w", d.path, err)
 	}
 	return err
 }

@@ -79,6 +79,9 @@ func (b *Backend) Run(ctx context.Context, name string, o api.RunOptions) (ax.In
 	return b.OnRun(ctx, name, o)
 }
 
+// UnknownParams implements api.Backend: a task takes any.
+func (b *Backend) UnknownParams(context.Context, string, api.Object) []string { return nil }
+
 // Pause implements api.Backend.
 func (b *Backend) Pause(ctx context.Context, name string, until time.Time, actor string) error {
 	if b.OnPause == nil {
