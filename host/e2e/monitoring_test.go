@@ -2,11 +2,13 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,6 +85,58 @@ tasks:
 	if named < 20 {
 		t.Errorf("only %d metrics are asked for", named)
 	}
+}
+
+// TestClusterIsCounted: attempts that go to another host, its death and what the
+// one that is left takes over are in the metrics of that.
+func TestClusterIsCounted(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, "worker")
+	const tasks = 8 // of which some are scheduled by either host
+	var body strings.Builder
+	body.WriteString("tasks:\n- {name: often, every: 1s, job: {use: work}}\n")
+	for i := range tasks {
+		fmt.Fprintf(&body, "- {name: t%d, every: 1h, retry: 0, nodes: {which: \"1\"}, job: {use: work, with: {takes: 60000ms}}}\n", i)
+	}
+	var hosts []*host
+	for i, w := range c {
+		w.shared = strings.Replace(w.shared, "cluster: {", fmt.Sprintf("cluster: {labels: {which: %q}, ", fmt.Sprint(i)), 1)
+		w.config(body.String())
+		hosts = append(hosts, w.start())
+	}
+	a := c[0]
+	a.shows(`ax_cluster_hosts{state="live"}`, 2)
+	for i := range tasks {
+		a.axOK("run", fmt.Sprintf("t%d", i))
+		a.runs(fmt.Sprintf("t%d", i), 1, ax.StatusRunning)
+	}
+	a.shows(`ax_cluster_dispatches_total{outcome="confirmed"}`, 1)
+	hosts[1].kill()
+	a.shows(`ax_cluster_hosts{state="dead"}`, 1)
+	a.shows("ax_cluster_tasks_taken_over_total", 1)
+	a.shows("ax_cluster_attempts_given_up_total", tasks)
+	a.shows(`ax_runs_total{status="LOST"}`, tasks)
+	a.shows("ax_due_times_total", 1)
+	a.shows("ax_attempts_started_total", 1)
+	a.shows(`ax_database_seconds_count{operation="write"}`, 1)
+	if ready := a.get("/readyz"); !strings.Contains(ready, `"status"`) {
+		t.Errorf("readyz says %s", ready)
+	}
+	hosts[0].stop()
+}
+
+// shows waits until a metric is that large.
+func (w *world) shows(sample string, least float64) {
+	w.t.Helper()
+	eventually(w.t, patience, func() error {
+		_, rest, _ := strings.Cut("\n"+w.get("/metrics"), "\n"+sample+" ")
+		text, _, found := strings.Cut(rest, "\n")
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil || !found || value < least {
+			return fmt.Errorf("%s is %q, want at least %v", sample, text, least)
+		}
+		return nil
+	})
 }
 
 var sampleName = regexp.MustCompile(`(?m)^([a-z_]+)[ {]`)
