@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -121,4 +122,46 @@ func copyOpen(pid int, name, to string) error {
 		return err
 	}
 	return fmt.Errorf("process %d has no file %s", pid, name)
+}
+
+// TestBackupAndRestore makes a backup of a host that runs, damages its database, and
+// goes on with the backup, as docs/operations.md says.
+func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "exec")
+	w.config("tasks:\n  - {name: tick, every: 1s, job: {use: exec, with: {command: [\"true\"]}}}\n")
+	h := w.start()
+	w.some("tick", 2, ax.StatusSuccess)
+	db := w.database()
+	_, err := db.ExecContext(t.Context(), "VACUUM INTO ?", w.path("backup.db"))
+	w.must(errors.Join(err, db.Close()))
+	h.stop()
+
+	data, err := os.ReadFile(w.path("data", "ax.db"))
+	w.must(err)
+	const page = 4096
+	for at := 3 * page; at < len(data); at += 2 * page { // what a broken disk leaves
+		clear(data[at:min(at+page/2, len(data))])
+	}
+	w.must(os.WriteFile(w.path("data", "ax.db"), data, 0o600))
+	h = w.launch()
+	if state := h.wait(patience); state.ExitCode() == 0 {
+		t.Errorf("a host with a damaged database: %s", state)
+	}
+	h.logs("ax.db is damaged: restore a backup", "docs/operations.md")
+
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(w.path("data", "ax.db"+end)); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	w.must(os.Rename(w.path("backup.db"), w.path("data", "ax.db")))
+	before := len(w.of("tick"))
+	if before < 2 {
+		t.Errorf("%d runs in the backup, want at least 2", before)
+	}
+	h = w.start()
+	w.some("tick", before+1, ax.StatusSuccess)
+	h.stop()
+	w.integrity()
 }

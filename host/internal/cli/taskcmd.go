@@ -233,7 +233,7 @@ func (p *program) pauseCommand() *cobra.Command {
 	c := command(&cobra.Command{
 		Use:               "pause TASK",
 		Short:             "Stop the schedule of a task",
-		Long:              "Stop the schedule of a task until it is resumed, or until a time. Runs that go on\nare not touched, and it can still be run by hand.",
+		Long:              "Stop the schedule of a task until it is resumed, or until a time. Runs that go on\nare not touched, and it can still be run by hand. What is due within the pause has\nno instance, is not missed and is not made up for; \"ax why\" tells of it.",
 		Example:           "  ax pause nightly-report\n  ax pause nightly-report --for 2h\n  ax pause nightly-report --until '2026-03-09 08:00'",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: p.taskNames,

@@ -78,9 +78,11 @@ type pools struct {
 	sent *sentCount
 }
 
+// close ends the one that writes last: the last connection to a file of SQLite
+// brings it up to date and removes its companions, which one that reads cannot.
 func (p pools) close() error {
 	var errs []error
-	for _, db := range []*sql.DB{p.writeDB, p.beatDB, p.readDB} {
+	for _, db := range []*sql.DB{p.readDB, p.writeDB, p.beatDB} {
 		if db != nil {
 			errs = append(errs, db.Close()) // a second Close does nothing
 		}

@@ -76,6 +76,25 @@ func TestOpenSettings(t *testing.T) {
 	}
 }
 
+// TestCloseLeavesOneFile: who copies the database of a host that was stopped has all
+// of it.
+func TestCloseLeavesOneFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "ax.db")
+	s := storetest.OpenWith(t, store.Options{DSN: "sqlite:" + path})
+	if _, err := s.Tasks(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, companion := range []string{"-wal", "-shm"} {
+		if _, err := os.Stat(path + companion); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is left: %v", companion, err)
+		}
+	}
+}
+
 func TestOpenOddPaths(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
