@@ -109,6 +109,10 @@ bench-db-limit: test-deps ## measure what the database can do at best, and the s
 bench-throughput: test-deps ## measure the executions a second of whole hosts beside the limit of their database
 	$(GO) run ./bench/throughput
 
+.PHONY: bench-idle
+bench-idle: test-deps ## measure what an idle cluster of 12 hosts costs its database
+	$(GO) run ./bench/idle
+
 .PHONY: bench-cron
 bench-cron: ## compare cron with other libraries, for docs/benchmarks.md
 	$(GO) -C bench/cron run . -rounds 21

@@ -45,6 +45,7 @@ type fleet struct {
 	sends   chan func() // messages on their way to other hosts
 	quit    chan struct{}
 	loops   sync.WaitGroup
+	sending sync.WaitGroup
 
 	// Owned by the loop.
 	remotes map[string]*dispatch.Remote // by incarnation
@@ -174,7 +175,7 @@ func (f *fleet) start(ctx context.Context) error {
 	f.started.Store(true)
 	notify(f.changed) // by the hosts that are there already
 	for range senders {
-		f.loops.Go(f.send)
+		f.sending.Go(f.send)
 	}
 	f.h.onUndo(f.stop)
 	return nil
@@ -194,6 +195,7 @@ func (f *fleet) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopLast)
 	defer cancel()
 	close(f.quit)
+	f.sending.Wait()
 	f.again.Stop()
 	for _, remote := range f.remotes {
 		remote.Stop()

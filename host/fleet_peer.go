@@ -13,8 +13,12 @@ import (
 	"github.com/axsched/ax/pluginapi"
 )
 
-// messageTimeout bounds a message to another host that nobody waits for.
-const messageTimeout = 5 * time.Second
+const (
+	// messageTimeout bounds a message to another host that nobody waits for.
+	messageTimeout = 5 * time.Second
+	// flushFor bounds how long messages are begun when the host stops.
+	flushFor = 2 * time.Second
+)
 
 // sender talks to one other host for package dispatch.
 type sender struct {
@@ -179,12 +183,27 @@ func (f *fleet) post(incarnation string, message func(context.Context, *peer.Cli
 	}
 }
 
+// send sends messages until the host stops, and then those that are still on
+// their way: others would find out some seconds later what they tell.
 func (f *fleet) send() {
 	for {
 		select {
 		case message := <-f.sends:
 			message()
 		case <-f.quit:
+			f.flush()
+			return
+		}
+	}
+}
+
+// flush sends what waits, for a short time.
+func (f *fleet) flush() {
+	for end := time.Now().Add(flushFor); time.Now().Before(end); {
+		select {
+		case message := <-f.sends:
+			message()
+		default:
 			return
 		}
 	}

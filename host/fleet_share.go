@@ -146,7 +146,7 @@ func (f *fleet) takeOver(ctx context.Context, s *cluster.Snapshot) {
 			f.log.Info("tasks taken over", "tasks", len(taken), "took", time.Since(begin).Round(time.Millisecond))
 			return
 		}
-		f.log.Error("cannot read what another host has left, will try again", "tasks", len(gained), "error", err)
+		f.complain(ctx, "cannot read what another host has left, will try again", err)
 		if pause(ctx, time.Second) != nil {
 			return
 		}

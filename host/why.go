@@ -301,7 +301,7 @@ func (g *gatherer) instances(ctx context.Context, f *why.Facts) (err error) {
 func told() []ax.Stage {
 	return []ax.Stage{
 		ax.StageTriggerReady, ax.StageDispatched, ax.StageReceived, ax.StageDispatchRetry, ax.StageClaimed, ax.StageDeferred,
-		ax.StageOutcome, ax.StageRetryScheduled, ax.StageRedispatched, ax.StageLost, ax.StageLateResult, ax.StageCancel, ax.StageAlert,
+		ax.StageOutcome, ax.StageRetryScheduled, ax.StageRedispatched, ax.StageLost, ax.StageLateResult, ax.StageCancel,
 	}
 }
 

@@ -11,22 +11,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
-
-	_ "github.com/go-sql-driver/mysql" // the driver
 
 	"github.com/axsched/ax/bench/internal/rig"
 )
@@ -62,7 +54,7 @@ func run(ctx context.Context) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
+	defer func() { err = errors.Join(err, d.Close()) }()
 	ok = true
 	for text := range strings.SplitSeq(*hosts, ",") {
 		n, err := strconv.Atoi(text)
@@ -83,47 +75,27 @@ func run(ctx context.Context) (ok bool, err error) {
 	return ok, nil
 }
 
-// database is the one whose limit was measured, as long as dblimit holds it.
+// database is the one whose limit was measured.
 type database struct {
-	cmd   *exec.Cmd
-	hold  io.Closer
-	dsn   string
+	*rig.Database
 	limit float64 // executions a second, instances alone
 }
 
 // measureDatabase runs dblimit and keeps its database.
 func measureDatabase(ctx context.Context) (*database, error) {
-	d := &database{cmd: exec.CommandContext(ctx, "go", "run", "github.com/axsched/ax/bench/dblimit", "-hold")}
-	d.cmd.Stderr = os.Stderr
-	in, err := d.cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := d.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := d.cmd.Start(); err != nil {
-		return nil, err
-	}
-	d.hold = in
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if dsn, found := strings.CutPrefix(lines.Text(), "dsn "); found {
-			d.dsn = dsn
-			return d, nil
-		}
-		fmt.Println(lines.Text())
-		if name, rest, _ := strings.Cut(lines.Text(), "connection"); strings.Contains(name, "instances alone") {
+	d := &database{}
+	var err error
+	d.Database, err = rig.NewDatabase(ctx, func(line string) {
+		fmt.Println(line)
+		if name, rest, _ := strings.Cut(line, "connection"); strings.Contains(name, "instances alone") {
 			fields := strings.Fields(strings.TrimPrefix(rest, "s"))
 			if rate, err := strconv.ParseFloat(fields[0], 64); err == nil {
 				d.limit = max(d.limit, rate)
 			}
 		}
-	}
-	return nil, errors.Join(errors.New("dblimit has ended too early"), d.close())
+	})
+	return d, err
 }
-
-func (d *database) close() error { return errors.Join(d.hold.Close(), d.cmd.Wait()) }
 
 // measure runs n hosts and returns the executions a second.
 func measure(ctx context.Context, r *rig.Rig, d *database, n int) (float64, error) {
@@ -139,7 +111,7 @@ func measure(ctx context.Context, r *rig.Rig, d *database, n int) (float64, erro
 		if err != nil {
 			return 0, err
 		}
-		if err := node.ConfigureApp(app, configuration(d.dsn, i, n)); err != nil {
+		if err := node.ConfigureApp(app, configuration(d.DSN, i, n)); err != nil {
 			return 0, err
 		}
 		h, err := node.Start(ctx)
@@ -149,7 +121,7 @@ func measure(ctx context.Context, r *rig.Rig, d *database, n int) (float64, erro
 		running = append(running, h)
 	}
 	time.Sleep(*length)
-	db, err := sql.Open("mysql", driverDSN(d.dsn))
+	db, err := d.Open()
 	if err != nil {
 		return 0, err
 	}
@@ -175,13 +147,4 @@ func configuration(dsn string, i, n int) string {
 		fmt.Fprintf(&b, "- {name: t%05d, every: %s, anchor: %q, overlap: allow, retry: 0, job: {use: noop}}\n", k, every, at.Format(time.RFC3339Nano))
 	}
 	return b.String()
-}
-
-// driverDSN turns mysql://user:password@host:port/db into what the driver reads.
-func driverDSN(dsn string) string {
-	u, err := url.Parse(dsn)
-	if err != nil {
-		return dsn
-	}
-	return fmt.Sprintf("%s@tcp(%s)/%s", u.User, u.Host, filepath.Base(u.Path))
 }

@@ -112,7 +112,6 @@ const (
 	StageLost           Stage = "lost"
 	StageLateResult     Stage = "late_result"
 	StageCancel         Stage = "cancel"
-	StageAlert          Stage = "alert"
 )
 
 // RunRequest is one attempt handed to a job.

@@ -2,6 +2,7 @@ package ax
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,28 @@ func TestStatesAreExplained(t *testing.T) {
 		}
 		if !strings.Contains(string(text), "\n| "+string(s)+" | "+final+" | ") {
 			t.Errorf("docs/state_machine.md lacks the row of %s, final: %s", s, final)
+		}
+	}
+}
+
+// TestStagesAreExplained wants every stage of an event in docs/state_machine.md.
+func TestStagesAreExplained(t *testing.T) {
+	t.Parallel()
+	code, err := os.ReadFile("ax.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../../docs/state_machine.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages := regexp.MustCompile(`Stage += "(\w+)"`).FindAllSubmatch(code, -1)
+	if len(stages) < 10 {
+		t.Fatalf("found %d stages in ax.go", len(stages))
+	}
+	for _, m := range stages {
+		if !strings.Contains(string(text), "`"+string(m[1])+"`") {
+			t.Errorf("docs/state_machine.md does not explain the stage %s", m[1])
 		}
 	}
 }

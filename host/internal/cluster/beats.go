@@ -44,10 +44,13 @@ func (v *View) urgent() time.Duration {
 }
 
 // beatOnce writes a sign of life and reports whether that went well.
-func (v *View) beatOnce(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, v.cfg.Limits.Heartbeat)
+func (v *View) beatOnce(stopping context.Context) bool {
+	ctx, cancel := context.WithTimeout(stopping, v.cfg.Limits.Heartbeat)
 	defer cancel()
 	err := v.beat(ctx)
+	if stopping.Err() != nil {
+		return false // which is no trouble
+	}
 	switch failed := v.failing.Swap(err != nil); {
 	case err != nil && !failed:
 		v.cfg.Log.Error("cannot say that this host lives, will try again and again", "error", err)
@@ -59,10 +62,13 @@ func (v *View) beatOnce(ctx context.Context) bool {
 
 // lookOnce looks for the signs of life of others and reports whether that went
 // well.
-func (v *View) lookOnce(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, v.cfg.Limits.Heartbeat)
+func (v *View) lookOnce(stopping context.Context) bool {
+	ctx, cancel := context.WithTimeout(stopping, v.cfg.Limits.Heartbeat)
 	defer cancel()
 	err := v.look(ctx)
+	if stopping.Err() != nil {
+		return false // which is no trouble
+	}
 	switch failed := v.blind; {
 	case err != nil && !failed:
 		v.cfg.Log.Error("cannot look for other hosts, will try again and again", "error", err)

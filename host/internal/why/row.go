@@ -257,8 +257,6 @@ func stepOf(e ax.Event, r *ax.Instance) Step {
 		return StepRetry
 	case ax.StageCancel:
 		return StepCanceled
-	case ax.StageAlert:
-		return StepAlert
 	default:
 		return ""
 	}

@@ -33,7 +33,7 @@ var (
 	kind     = flag.String("db", "mysql", "mysql or sqlite")
 	dsn      = flag.String("dsn", "", "DSN of an empty database, instead of a private MariaDB")
 	length   = flag.Duration("for", 3*time.Second, "length of one measurement")
-	rounds   = flag.Int("rounds", 3, "how often each is measured; the median counts")
+	rounds   = flag.Int("rounds", 3, "how often each is measured; the median counts. 0 measures nothing")
 	size     = flag.Int("set", 100, "rows of one set statement")
 	inflight = flag.Int("inflight", 2048, "executions under way in the writer")
 	hold     = flag.Bool("hold", false, "say at the end where the database is, and keep it until the input ends")
@@ -77,7 +77,9 @@ func run(ctx context.Context) (ok bool, err error) {
 			rates[i] = append(rates[i], rate)
 		}
 	}
-	ok = report(b.name, measures, rates)
+	if ok = true; *rounds > 0 {
+		ok = report(b.name, measures, rates)
+	}
 	if *hold {
 		fmt.Println("dsn", b.address)
 		_, err = io.Copy(io.Discard, os.Stdin)
