@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func (t *taskDraft) defaultFields() []field {
 		{"jitter", duration(&t.schedule.Jitter, 0)},
 		{"blackout", blackouts(&t.schedule.Blackouts)},
 		{"on_blackout", choice(&t.schedule.OnBlackout, ax.BlackoutSkip, ax.BlackoutAfter)},
-		{"strategy", strategy(&t.Strategy)},
+		{"strategy", choice(&t.Strategy, ax.StrategyLeastTasks, ax.StrategyRoundRobin, ax.StrategyConsistentHash, ax.StrategyBroadcast)},
 		{"nodes", textMap(&t.Nodes)},
 		{"confirm_timeout", duration(&t.ConfirmTimeout, time.Second)},
 		{"start_deadline", duration(&t.StartDeadline, time.Second)},
@@ -193,6 +194,9 @@ func (d *decoder) settle(t *taskDraft) {
 	}
 	if n := t.given["queue_limit"]; n != nil && t.Overlap != ax.OverlapQueue {
 		d.fault(n, "queue_limit has no meaning with overlap: %s, expected overlap: queue", t.Overlap)
+	}
+	if t.Strategy == ax.StrategyBroadcast && t.Overlap != ax.OverlapSkip && t.Overlap != ax.OverlapAllow {
+		d.fault(cmp.Or(t.given["overlap"], t.given["strategy"], t.given["name"]), "overlap: %s has no meaning with strategy: broadcast, where each host has a run of its own; expected skip or allow", t.Overlap)
 	}
 	for _, key := range []string{"window", "cap"} {
 		if n := t.givenMisfire[key]; n != nil && t.Misfire.Policy != ax.MisfireAll {

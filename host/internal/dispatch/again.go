@@ -99,8 +99,15 @@ func (g *Again) avoid() []string {
 func (g *Again) search(a ax.Attempt, why error) {
 	log := g.cfg.Log.With("instance_id", a.Instance.ID, "task", a.Task.Name)
 	log.Warn("a node did not confirm an attempt, looking for another one", "node", a.Instance.Node, "error", why)
+	wish := func() Wish { return Wish{Avoid: g.avoid()} }
+	if a.Instance.Shards > 0 {
+		wish = func() Wish { return Wish{Only: a.Instance.Node} }
+	}
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		place := g.cfg.Dispatcher.ReserveFor(a.Task, time.Time{}, Wish{Avoid: g.avoid()})
+		if a.Instance.Shards > 0 && !g.cfg.Dispatcher.Takes(a.Instance.Owner) {
+			return // who schedules the task finds that out, and waits for the node
+		}
+		place := g.cfg.Dispatcher.ReserveFor(a.Task, time.Time{}, wish())
 		if place.Room != ax.RoomNone {
 			err := g.move(a, place, why)
 			if err == nil {

@@ -29,6 +29,8 @@ type Member struct {
 
 // Wish narrows the choice of a node beyond what the task says.
 type Wish struct {
+	// Only is the name of the only node that will do; empty for any.
+	Only string
 	// Prefer is the name of the node that is taken if it has room, whatever the
 	// strategy says: a retry goes where the first attempt was, whose caches are
 	// warm.

@@ -115,11 +115,29 @@ func (d *Dispatcher) ReserveNear(task *ax.Task, at time.Time, node string) ax.Pl
 	return d.ReserveFor(task, at, Wish{Prefer: node})
 }
 
+// ReserveOn is Reserve on one node only.
+func (d *Dispatcher) ReserveOn(task *ax.Task, at time.Time, node string) ax.Place {
+	return d.ReserveFor(task, at, Wish{Only: node})
+}
+
+// Nodes returns the names of the nodes that can take the task, sorted.
+func (d *Dispatcher) Nodes(task *ax.Task) []string {
+	var names []string
+	for _, m := range able(d.members(), task) {
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // ReserveFor is Reserve with a wish.
 func (d *Dispatcher) ReserveFor(task *ax.Task, at time.Time, wish Wish) ax.Place {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	fit := able(d.list, task)
+	if wish.Only != "" {
+		fit = slices.DeleteFunc(fit, func(m Member) bool { return m.Name != wish.Only })
+	}
 	if len(fit) == 1 { // the usual single host
 		return reserve(&fit[0], task, at)
 	}

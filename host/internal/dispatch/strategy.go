@@ -35,7 +35,7 @@ func order(s ax.Strategy, c choice, all []candidate) {
 		byTurn(c, all)
 	case ax.StrategyConsistentHash:
 		byHash(c, all)
-	case ax.StrategyLeastTasks, "":
+	case ax.StrategyLeastTasks, ax.StrategyBroadcast, "":
 		byLoad(c, all)
 	}
 	// What the wish says goes before the strategy, which orders the rest.

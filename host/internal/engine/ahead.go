@@ -38,7 +38,7 @@ func (e *Engine) fireAhead(now time.Time) {
 
 func (e *Engine) ahead(t *task, now time.Time) {
 	due := t.st.NextAt
-	if !t.schedulable() || t.full() || t.ready() != nil || len(t.waiting)+len(t.retries)+len(t.backfill) > 0 {
+	if !t.schedulable() || t.full() || t.broadcast() || t.ready() != nil || len(t.waiting)+len(t.retries)+len(t.backfill) > 0 {
 		return
 	}
 	place := e.cfg.Dispatch.Reserve(t.def, due)

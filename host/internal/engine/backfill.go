@@ -83,20 +83,30 @@ func (e *Engine) recordBackfill(ctx context.Context, t *task, b Backfill) ([]ax.
 			break
 		}
 		now := e.cfg.Now()
-		var row ax.Instance
-		if !e.call(func(time.Time) { row = e.instance(t, due, ax.KindBackfill, now) }) {
+		var rows []ax.Instance
+		if !e.call(func(time.Time) { rows = e.backfillRows(t, due, now) }) {
 			w.fail(ErrStopping)
 			break
 		}
-		row.Status, row.Reason = ax.StatusTriggered, "waits for its turn in a backfill"
-		e.cfg.Writer.Submit(ax.Change{
-			Insert: []ax.Instance{row},
-			Events: []ax.Event{e.event(&row, now, ax.StageTriggerReady, "info", "backfill by "+b.By)},
-			Done:   w.expect(row),
-		})
+		for _, row := range rows {
+			e.cfg.Writer.Submit(ax.Change{
+				Insert: []ax.Instance{row},
+				Events: []ax.Event{e.event(&row, now, ax.StageTriggerReady, "info", "backfill by "+b.By)},
+				Done:   w.expect(row),
+			})
+		}
 	}
 	w.wg.Wait()
 	return w.rows, errors.Join(w.err, ctx.Err())
+}
+
+func (e *Engine) backfillRows(t *task, due, now time.Time) []ax.Instance {
+	if t.broadcast() {
+		return e.shards(t, due, ax.KindBackfill, now)
+	}
+	row := e.instance(t, due, ax.KindBackfill, now)
+	row.Status, row.Reason = ax.StatusTriggered, "waits for its turn in a backfill"
+	return []ax.Instance{row}
 }
 
 // written gathers the answers of the writer to changes of single rows.

@@ -59,6 +59,10 @@ type Dispatcher interface {
 	Reserve(task *ax.Task, at time.Time) ax.Place
 	// ReserveNear is Reserve on a node if that has room, else on another one.
 	ReserveNear(task *ax.Task, at time.Time, node string) ax.Place
+	// ReserveOn is Reserve on one node only.
+	ReserveOn(task *ax.Task, at time.Time, node string) ax.Place
+	// Nodes returns the names of the nodes that can take the task, sorted.
+	Nodes(*ax.Task) []string
 	Release(*ax.Task, ax.Place)
 	Start(ax.Attempt, ax.Place)
 	// Cancel reports whether the instance runs here.

@@ -504,7 +504,7 @@ func TestDeferredRunWaitsForItsCallback(t *testing.T) {
 		if err := executor.CheckToken(&inst, "guess"); err == nil {
 			t.Error("a guessed token was taken")
 		}
-		w.executor.Settle(ax.Attempt{Task: &a, Instance: inst}, ax.Outcome{Status: ax.StatusSuccess, StartedAt: inst.StartedAt, EndedAt: time.Now()})
+		w.dispatch.Settle(ax.Attempt{Task: &a, Instance: inst}, ax.Outcome{Status: ax.StatusSuccess, StartedAt: inst.StartedAt, EndedAt: time.Now()})
 		w.at(time.Hour + 80*time.Second)
 		w.wantRows("answered", "11:00:00 SUCCESS")
 		w.wantRows("silent", "11:00:00 RUNNING")

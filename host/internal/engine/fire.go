@@ -24,15 +24,25 @@ type step struct {
 
 // instance makes the row of a due time, still PENDING.
 func (e *Engine) instance(t *task, due time.Time, kind ax.Kind, now time.Time) ax.Instance {
-	inst := ax.Instance{
+	inst := e.unbound(t, due, kind, now)
+	t.bind(&inst)
+	return inst
+}
+
+// unbound is instance without the parameters.
+func (e *Engine) unbound(t *task, due time.Time, kind ax.Kind, now time.Time) ax.Instance {
+	return ax.Instance{
 		ID: ax.InstanceID(e.cfg.IDs.Next(now)), TaskID: t.def.ID, TaskName: t.def.Name, App: e.cfg.App,
 		ScheduledAt: due.In(t.zone), Kind: kind, Status: ax.StatusPending,
 		TraceID: ax.NewTraceID(), CreatedAt: now,
 	}
+}
+
+// bind gives an instance its parameters, as far as they are made by the host.
+func (t *task) bind(inst *ax.Instance) {
 	if t.params != nil {
-		inst.Params, inst.ParamsBound = t.params(&inst)
+		inst.Params, inst.ParamsBound = t.params(inst)
 	}
-	return inst
 }
 
 // claim turns an instance into what its row is with a place for an attempt: the

@@ -53,7 +53,10 @@ type world struct {
 	slow     time.Duration // how long a pause takes to be written
 	store    *store.Store
 	engine   *engine.Engine
-	executor *executor.Executor
+	nodes    int               // 0 = 1
+	members  []dispatch.Member // n1 and so on
+	dispatch *dispatch.Dispatcher
+	drain    []func(context.Context)
 	triggers map[string]engine.Trigger // remote triggers by task
 	local    map[string]engine.Trigger // others that package trigger does not make
 	ready    func(task string) error
@@ -110,18 +113,24 @@ func (w *world) open(tasks ...ax.Task) {
 	_, err = w.store.Migrate(ctx)
 	w.must(err)
 	ids := ax.NewIDs(1)
-	incarnation := ax.NewTraceID()
-	w.executor = executor.New(executor.Config{
-		App: "test", Node: "n1", Incarnation: incarnation, Workers: w.workers, Queue: 2,
-		Writer: w.store, Jobs: w, IDs: ids, Log: hclog.NewNullLogger(),
-		Freed:    func() { w.engine.Freed() },
-		Ended:    func(end ax.Ended) { w.engine.Ended(end) },
-		Returned: func(inst ax.Instance) { w.engine.Returned(inst) },
-		Observe:  w.observe,
-	})
+	w.members, w.drain = nil, nil
+	for i := range max(w.nodes, 1) {
+		name, incarnation := fmt.Sprintf("n%d", i+1), ax.NewTraceID()
+		pool := executor.New(executor.Config{
+			App: "test", Node: name, Incarnation: incarnation, Workers: w.workers, Queue: 2,
+			Writer: w.store, Jobs: w, IDs: ids, Log: hclog.NewNullLogger(),
+			Freed:    func() { w.engine.Freed() },
+			Ended:    func(end ax.Ended) { w.engine.Ended(end) },
+			Returned: func(inst ax.Instance) { w.engine.Returned(inst) },
+			Observe:  w.observe,
+		})
+		w.members = append(w.members, dispatch.Member{Name: name, Incarnation: incarnation, Node: pool})
+		w.drain = append(w.drain, pool.Drain)
+	}
+	w.dispatch = dispatch.New(w.members[0], w.members[1:]...)
 	w.engine = engine.New(engine.Config{
 		App: "test", Node: "n1", Log: hclog.NewNullLogger(), IDs: ids, Writer: w.store, Plans: plans{w.store, w.slow},
-		Dispatch: dispatch.New(dispatch.Member{Name: "n1", Incarnation: incarnation, Node: w.executor}),
+		Dispatch: w.dispatch,
 		Observe:  w.observe,
 	})
 	entries := w.entries(tasks)
@@ -190,7 +199,9 @@ func (w *world) stop() {
 	w.engine.StopFiring()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	w.executor.Drain(ctx)
+	for _, drain := range w.drain {
+		drain(ctx)
+	}
 	w.engine.Stop()
 	w.must(w.store.Close())
 	w.store = nil

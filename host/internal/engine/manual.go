@@ -25,8 +25,9 @@ type Manual struct {
 
 // Errors of RunNow.
 var (
-	ErrBusy = errors.New("the task runs already, up to its concurrency limit; wait for it, or start it with --force (in the API: \"force\": true)")
-	ErrFull = errors.New("all workers are busy and the queue is full; try again later")
+	ErrBusy   = errors.New("the task runs already, up to its concurrency limit; wait for it, or start it with --force (in the API: \"force\": true)")
+	ErrNoNode = errors.New("no host can take the task now")
+	ErrFull   = errors.New("all workers are busy and the queue is full; try again later")
 )
 
 // RunNow starts a task by hand; its schedule stays as it is. Paused and
@@ -70,6 +71,10 @@ func (e *Engine) runNow(m Manual, now time.Time, answer func(ax.InstanceID, erro
 	}
 	if t.full() && !m.Force {
 		e.runLater(t, m, now, answer)
+		return
+	}
+	if t.broadcast() {
+		e.runShards(t, m, now, answer)
 		return
 	}
 	place := e.cfg.Dispatch.Reserve(t.def, now)
@@ -154,14 +159,24 @@ func (e *Engine) handIn(t *task, inst ax.Instance, now time.Time) {
 
 func (e *Engine) manual(t *task, m Manual, now time.Time) ax.Instance {
 	inst := e.instance(t, t.manualAt(now), ax.KindManual, now)
-	if len(m.Params) > 0 {
-		inst.Params, inst.ParamsBound = m.Params, false // the executor lays them over the task's own
-	}
+	m.lay(&inst)
 	return inst
+}
+
+// lay gives an instance the parameters of the request; the executor lays them over
+// the task's own.
+func (m *Manual) lay(inst *ax.Instance) {
+	if len(m.Params) > 0 {
+		inst.Params, inst.ParamsBound = m.Params, false
+	}
 }
 
 // runElsewhere leaves a run by hand to the host that schedules the task.
 func (e *Engine) runElsewhere(t *task, m Manual, now time.Time, answer func(ax.InstanceID, error)) {
+	if t.broadcast() {
+		e.runShards(t, m, now, answer)
+		return
+	}
 	task, inst := t.def, e.manual(t, m, now)
 	inst.Status, inst.Reason = ax.StatusTriggered, "waits for the host that schedules the task"
 	e.submit(ax.Change{

@@ -44,17 +44,21 @@ func (e *Engine) misfireOnce(t *task, now time.Time) {
 		e.drop(t, span, now, why)
 		return
 	}
-	place := e.cfg.Dispatch.Reserve(t.def, now)
-	if place.Room == ax.RoomNone {
-		e.hold(t, now)
-		return
-	}
 	s := step{last: span.newest}
 	if span.count > 0 {
 		row := e.missedRow(t, span, now, why)
 		s.insert = []ax.Instance{row}
 		s.events = []ax.Event{e.event(&row, now, ax.StageOutcome, "warn", row.Reason)}
 		s.after = func() { e.observeDropped(ax.DueMissed, t, row, now) }
+	}
+	if t.broadcast() {
+		e.dueShards(t, span.newest, s, now)
+		return
+	}
+	place := e.cfg.Dispatch.Reserve(t.def, now)
+	if place.Room == ax.RoomNone {
+		e.hold(t, now)
+		return
 	}
 	e.fire(t, e.claim(e.instance(t, span.newest, ax.KindScheduled, now), place, now), place, s, now)
 }

@@ -71,6 +71,8 @@ type task struct {
 	// an old failure.
 	active  []activeRun
 	waiting []ax.Instance // TRIGGERED, oldest first
+	// shardsAt is when shards ask their nodes for room again.
+	shardsAt time.Time
 	// round bounds how many of waiting may start under OverlapDefer.
 	round    int
 	retries  []ax.Instance // RETRYING
@@ -83,15 +85,17 @@ type task struct {
 type activeRun struct {
 	id   ax.InstanceID
 	kind ax.Kind
+	node string
 	// owner is the incarnation that has the attempt, since when it was last
 	// known to have it.
 	owner string
 	since time.Time
 }
 
-// full reports whether the concurrency limit is used up.
+// full reports whether the concurrency limit is used up. That of a task that is
+// broadcast is one for each node.
 func (t *task) full() bool {
-	return t.def.Overlap != ax.OverlapAllow && len(t.active) >= max(t.def.Concurrency, 1)
+	return !t.broadcast() && t.def.Overlap != ax.OverlapAllow && len(t.active) >= max(t.def.Concurrency, 1)
 }
 
 // goesOn reports whether there will be another due time, be it after a pause.
@@ -105,7 +109,7 @@ func (t *task) schedulable() bool {
 }
 
 func (t *task) entered(inst *ax.Instance, now time.Time) {
-	t.active = append(t.active, activeRun{inst.ID, inst.Kind, inst.Owner, now})
+	t.active = append(t.active, activeRun{inst.ID, inst.Kind, inst.Node, inst.Owner, now})
 }
 
 func (t *task) left(id ax.InstanceID) {
@@ -127,6 +131,7 @@ func (t *task) wake(now time.Time) time.Time {
 	}
 	consider(t.tryAt)
 	consider(t.fetchAt)
+	consider(t.shardsAt)
 	if t.schedulable() && !t.st.NextAt.IsZero() {
 		consider(t.st.NextAt.Add(-lead))
 		consider(t.st.NextAt)

@@ -69,12 +69,18 @@ func (e *Engine) due(t *task, now time.Time) bool {
 		} // else they are caught up one after the other: the end of a run wakes it
 		return false
 	}
+	due := t.st.NextAt
+	if t.broadcast() {
+		if due.After(t.catchUp) || len(t.active)+len(t.waiting) == 0 { // else they are caught up one after the other
+			e.dueShards(t, due, step{}, now)
+		}
+		return false
+	}
 	place := e.cfg.Dispatch.Reserve(t.def, now)
 	if place.Room == ax.RoomNone {
 		e.hold(t, now)
 		return false
 	}
-	due := t.st.NextAt
 	e.fire(t, e.claim(e.instance(t, due, ax.KindScheduled, now), place, now), place, step{last: due}, now)
 	return false
 }
@@ -126,6 +132,9 @@ func (e *Engine) startRetries(t *task, now time.Time) {
 			continue
 		}
 		if !e.begin(t, inst, now) {
+			if inst.Shards > 0 {
+				continue // others have nodes of their own
+			}
 			return
 		}
 		t.retries = without(t.retries, inst.ID)
@@ -136,7 +145,8 @@ func (e *Engine) startRetries(t *task, now time.Time) {
 // startWaiting starts due times that wait for a place under the concurrency
 // limit.
 func (e *Engine) startWaiting(t *task, now time.Time) {
-	for len(t.waiting) > 0 {
+	e.startShards(t, now)
+	for len(t.waiting) > 0 && t.waiting[0].Shards == 0 {
 		if t.def.Overlap == ax.OverlapDefer && t.round == 0 && t.goesOn() {
 			return
 		}
@@ -148,8 +158,8 @@ func (e *Engine) startWaiting(t *task, now time.Time) {
 	}
 }
 
-// begin moves an instance that has a row already on to an attempt. It reports
-// false if there is no place for it now.
+// begin moves an instance that has a row already on to an attempt, or to its end
+// if there can be none. It reports false if there is no place for it now.
 func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 	if t.full() {
 		return false
@@ -158,10 +168,12 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 		t.retryLater(now)
 		return false
 	}
-	// A retry goes where the attempt before it was, whose caches are warm.
-	place := e.cfg.Dispatch.ReserveNear(t.def, now, old.Node)
+	place, gone := e.placeOf(t, &old, now)
+	if gone {
+		e.giveUp(t, old, now)
+		return true
+	}
 	if place.Room == ax.RoomNone {
-		e.hold(t, now)
 		return false
 	}
 	inst := e.claim(old, place, now)
@@ -187,6 +199,19 @@ func (e *Engine) begin(t *task, old ax.Instance, now time.Time) bool {
 		},
 	})
 	return true
+}
+
+// placeOf finds a place for an instance that has a row already; gone says that
+// there will be none.
+func (e *Engine) placeOf(t *task, old *ax.Instance, now time.Time) (place ax.Place, gone bool) {
+	if old.Shards > 0 {
+		return e.placeOfShard(t, old, now)
+	}
+	// A retry goes where the attempt before it was, whose caches are warm.
+	if place = e.cfg.Dispatch.ReserveNear(t.def, now, old.Node); place.Room == ax.RoomNone {
+		e.hold(t, now)
+	}
+	return place, false
 }
 
 // notBegun takes note that a move to an attempt was not written.
