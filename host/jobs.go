@@ -44,7 +44,7 @@ func (j jobs) BindParams(ctx context.Context, task *ax.Task, req ax.RunRequest, 
 	}
 	made, err := tmpl.Render(params.Values{
 		App: req.App, Task: req.Task, InstanceID: req.Instance.String(), Kind: string(req.Kind),
-		Node: req.Node, TraceID: req.TraceID, ScheduledAt: req.ScheduledAt,
+		Node: req.Node, TraceID: req.TraceID, ScheduledAt: req.ScheduledAt, Shard: req.Shard, Shards: req.Shards,
 	})
 	if err != nil {
 		return nil, false, err

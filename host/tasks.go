@@ -177,7 +177,7 @@ func (h *Host) timetable(cfg *config.Config, task *ax.Task, firstSeen time.Time)
 func values(node string, inst *ax.Instance) params.Values {
 	return params.Values{
 		App: inst.App, Task: inst.TaskName, InstanceID: inst.ID.String(), Kind: string(inst.Kind),
-		Node: node, TraceID: inst.TraceID, ScheduledAt: inst.ScheduledAt,
+		Node: node, TraceID: inst.TraceID, ScheduledAt: inst.ScheduledAt, Shard: inst.Shard, Shards: inst.Shards,
 	}
 }
 

@@ -140,3 +140,39 @@ func TestAnyHostWillDo(t *testing.T) {
 		h.stop()
 	}
 }
+
+// With strategy: broadcast each host has a run of its own, which knows its part.
+func TestEveryHostHasItsShard(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, "exec")
+	var hosts []*host
+	for _, w := range c {
+		w.config("tasks:\n- name: all\n  every: 1h\n  strategy: broadcast\n  params: {part: '{{ .Shard }}'}\n" +
+			"  job: {use: exec, with: {shell: 'echo \"$AX_SHARD of $AX_SHARDS on $AX_NODE, $AX_PARAM_PART\"'}}\n")
+		hosts = append(hosts, w.start())
+	}
+	eventually(t, patience, func() error {
+		for _, w := range c {
+			if n := len(axJSON[api.NodeList](w, "nodes").Nodes); n != len(c) {
+				return fmt.Errorf("%s knows %d hosts", w.node, n)
+			}
+		}
+		return nil
+	})
+	c[1].axOK("run", "all")
+	runs := c[0].runs("all", len(c), ax.StatusSuccess)
+	nodes := map[string]bool{}
+	for _, run := range runs {
+		want := fmt.Sprintf("%d of 3 on %s, %d", run.Shard, run.Node, run.Shard)
+		if log := c[2].axOK("logs", run.ID); !strings.Contains(log, want) {
+			t.Errorf("shard %d: no %q in\n%s", run.Shard, want, log)
+		}
+		nodes[run.Node] = true
+	}
+	if len(runs) != len(c) || len(nodes) != len(c) {
+		t.Errorf("%d runs on %d hosts: %+v", len(runs), len(nodes), runs)
+	}
+	for _, h := range hosts {
+		h.stop()
+	}
+}

@@ -108,7 +108,7 @@ func newInstanceView(i ax.Instance) InstanceView {
 		ID: i.ID.String(), Task: i.TaskName, App: i.App, Kind: i.Kind,
 		Status: i.Status, Final: i.Status.Final(), Reason: i.Reason,
 		ScheduledAt: i.ScheduledAt, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt,
-		RetryAt: i.RetryAt, DeadlineAt: i.DeadlineAt, Attempt: i.Attempt, Node: i.Node, Deferred: i.Deferred,
+		RetryAt: i.RetryAt, DeadlineAt: i.DeadlineAt, Attempt: i.Attempt, Node: i.Node, Shard: i.Shard, Shards: i.Shards, Deferred: i.Deferred,
 		Missed: i.Missed, MissedUntil: i.MissedUntil, TraceID: i.TraceID, Params: rawOrNil(i.Params),
 		Message: i.Message, Error: i.Error, Data: rawOrNil(i.Data),
 	}

@@ -93,6 +93,8 @@ type InstanceView struct {
 	DeadlineAt  time.Time `json:"deadline_at,omitzero" required:"false"`
 	Attempt     int       `json:"attempt" doc:"Attempts begun"`
 	Node        string    `json:"node,omitempty"`
+	Shard       int       `json:"shard,omitempty" doc:"Which of the shards of its due time it is, from 0"`
+	Shards      int       `json:"shards,omitempty" doc:"How many hosts run this due time, each a shard, with strategy: broadcast"`
 	Deferred    bool      `json:"deferred,omitempty" doc:"Its end will be reported by a callback"`
 	Missed      int       `json:"missed,omitempty" doc:"How many due times a MISSED instance stands for"`
 	MissedUntil time.Time `json:"missed_until,omitzero" required:"false"`

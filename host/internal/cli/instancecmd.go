@@ -190,6 +190,9 @@ func (p *program) instanceNote(i api.InstanceView) string {
 	if i.Kind != ax.KindScheduled {
 		parts = append(parts, string(i.Kind))
 	}
+	if i.Shards > 0 {
+		parts = append(parts, fmt.Sprintf("%d/%d on %s", i.Shard+1, i.Shards, i.Node))
+	}
 	if i.Missed > 1 {
 		parts = append(parts, fmt.Sprintf("x%d until %s", i.Missed, p.clock(i.MissedUntil)))
 	}
@@ -233,6 +236,9 @@ func (p *program) instanceText(i api.InstanceView) string {
 		f.add("waits for", "a callback, until "+p.when(i.DeadlineAt))
 	}
 	f.add("node", i.Node)
+	if i.Shards > 0 {
+		f.add("shard", fmt.Sprintf("%d of %d", i.Shard+1, i.Shards))
+	}
 	f.add("trace", i.TraceID)
 	f.add("params", compact(i.Params))
 	f.add("message", i.Message)

@@ -62,7 +62,9 @@ func TestBroadcast(t *testing.T) {
 	t.Parallel()
 	story(t, func(t *testing.T, w *world) {
 		w.nodes = 3
-		retry := func(t *ax.Task) { t.Retry = ax.Retry{Count: 1, Delays: []time.Duration{5 * time.Second}, On: []ax.Status{ax.StatusFailed}} }
+		retry := func(t *ax.Task) {
+			t.Retry = ax.Retry{Count: 1, Delays: []time.Duration{5 * time.Second}, On: []ax.Status{ax.StatusFailed}}
+		}
 		w.open(
 			w.task("slow", onNode("n2", takes(15*time.Second), takes(0)), broadcast),
 			w.task("bad", onNode("n3", fails(1), takes(0)), broadcast, retry),

@@ -21,6 +21,8 @@ type Values struct {
 	TraceID    string
 	// ScheduledAt is the due time in the task's zone.
 	ScheduledAt time.Time
+	// Shard counts from 0 to Shards-1; Shards is 0 for a run that is no shard.
+	Shard, Shards int
 }
 
 // Template is a compiled parameter object. The zero value renders to nil.

@@ -9,6 +9,7 @@
 //	HOME, USER, LOGNAME  of the user that it runs as
 //	SHELL, TZ            /bin/sh, and the task's time zone
 //	AX_TASK, AX_INSTANCE_ID, AX_ATTEMPT, AX_SCHEDULED_AT, AX_FENCE, AX_NODE
+//	AX_SHARD, AX_SHARDS  which part of the work it is, from 0, of how many (strategy: broadcast)
 //	AX_TRACE_ID, TRACEPARENT  the run's trace, and its attempt's span as W3C Trace Context
 //	AX_PARAM_NAME        every parameter that is text, a number, a truth value or null
 //	AX_PARAMS            all parameters as a JSON object
