@@ -51,6 +51,38 @@ func TestAlertRules(t *testing.T) {
 	}
 }
 
+// TestDashboard: Prometheus can read every query, and no panel hides another.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	board := dashboard(t)
+	variables := strings.NewReplacer("$__rate_interval", "5m", "$job", ".*", "$instance", ".*")
+	var rules strings.Builder
+	rules.WriteString("groups:\n- name: dashboard\n  rules:\n")
+	ids, cells := map[int]bool{}, map[[2]int]string{}
+	for _, p := range board.Panels {
+		if ids[p.ID] {
+			t.Errorf("%s has the number of another panel", p.Title)
+		}
+		ids[p.ID] = true
+		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
+			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
+				if other := cells[[2]int{x, y}]; other != "" || x >= 24 {
+					t.Errorf("%s lies over %s", p.Title, other)
+				}
+				cells[[2]int{x, y}] = p.Title
+			}
+		}
+		for _, target := range p.Targets {
+			fmt.Fprintf(&rules, "  - {record: \"query:%d:%s\", expr: %q}\n", p.ID, target.RefID, variables.Replace(target.Expr))
+		}
+	}
+	file := filepath.Join(t.TempDir(), "queries.yaml")
+	if err := os.WriteFile(file, []byte(rules.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	promtool(t, "", "check", "rules", file)
+}
+
 // TestMonitoringFitsHost: every metric that the dashboard and the rules name is
 // there on a host, in good order.
 func TestMonitoringFitsHost(t *testing.T) {
@@ -156,30 +188,41 @@ func queried(t *testing.T, file string) []string {
 	t.Helper()
 	text := readFile(t, file)
 	if strings.HasSuffix(file, ".json") {
-		text = strings.Join(expressions(t, text), "\n")
+		b := dashboard(t)
+		text = strings.Join(b.expressions(), "\n")
 	}
 	names := regexp.MustCompile(`\b(ax|go|process)_[a-z_]+`).FindAllString(text, -1)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// expressions returns all queries of a dashboard.
-func expressions(t *testing.T, text string) []string {
-	t.Helper()
-	var board struct {
-		Panels     []struct{ Targets []struct{ Expr string } }
-		Templating struct{ List []struct{ Definition string } }
+// board is what the tests look at of a dashboard of Grafana.
+type board struct {
+	Panels []struct {
+		ID      int
+		Title   string
+		GridPos struct{ X, Y, W, H int }
+		Targets []struct{ RefID, Expr string }
 	}
-	if err := json.Unmarshal([]byte(text), &board); err != nil {
+	Templating struct{ List []struct{ Definition string } }
+}
+
+func dashboard(t *testing.T) (b board) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(monitoring, "dashboard.json"))), &b); err != nil {
 		t.Fatal(err)
 	}
-	var all []string
-	for _, p := range board.Panels {
+	return b
+}
+
+// expressions returns all queries, those of variables among them.
+func (b *board) expressions() (all []string) {
+	for _, p := range b.Panels {
 		for _, target := range p.Targets {
 			all = append(all, target.Expr)
 		}
 	}
-	for _, v := range board.Templating.List {
+	for _, v := range b.Templating.List {
 		all = append(all, v.Definition)
 	}
 	return all
