@@ -67,16 +67,13 @@ func (h *Host) mayDefineTask(ctx context.Context, group string, commands bool) e
 // guarded puts the guard around a site.
 func (h *Host) guarded(site *api.Site) http.Handler { return h.guard.Around(site) }
 
-// applyAccess puts who may do what in force as a configuration says it.
-func (h *Host) applyAccess(cfg *config.Config) error {
+// prepareAccess returns what puts in force who may do what by a configuration.
+func (h *Host) prepareAccess(cfg *config.Config) (apply func(), err error) {
 	if h.guard == nil {
-		return nil // there is no API
+		return func() {}, nil // there is no API
 	}
 	settings, err := h.accessSettings(cfg)
-	if err == nil {
-		h.guard.Apply(settings)
-	}
-	return err
+	return func() { h.guard.Apply(settings) }, err
 }
 
 func (h *Host) accessSettings(cfg *config.Config) (access.Settings, error) {

@@ -12,6 +12,7 @@ var (
 	errSole      = errors.New("with SQLite there is no other host that could take over; pause the tasks, or stop the host")
 	errNotDrains = errors.New("the host is not drained")
 	errStops     = errors.New("the host is stopping")
+	errShows     = errors.New("the host only shows the console: with console_only it never schedules")
 )
 
 // Drain lets this host leave scheduling, as another one was asked for.
@@ -26,6 +27,8 @@ func (f *fleet) setDrained(undo, force bool, by string) error {
 		return errSole
 	case f.h.draining.Load():
 		return errStops
+	case f.h.onlyShows():
+		return errShows
 	case undo:
 		if !f.drained.CompareAndSwap(true, false) {
 			return errNotDrains

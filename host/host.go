@@ -211,7 +211,11 @@ func (h *Host) openData(ctx context.Context) error {
 			h.log.Error("cannot close the database in good order", "error", err)
 		}
 	})
-	report, err := h.store.Migrate(ctx)
+	migrate := h.store.Migrate
+	if cfg.ConsoleOnly {
+		migrate = h.onlyCheckSchema
+	}
+	report, err := migrate(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // openSpool opens the file for outcomes that the database does not take. A host
 // with SQLite needs none: where its database cannot be written nothing else can.
 func (h *Host) openSpool(ctx context.Context, cfg *config.Config) error {
-	if !cfg.Store.Shared() {
+	if !cfg.Store.Shared() || cfg.ConsoleOnly {
 		return nil
 	}
 	var err error

@@ -98,6 +98,9 @@ func (n narrow) Run(ctx context.Context, name string, o api.RunOptions) (ax.Inst
 	if err := n.need(ctx, name); err != nil {
 		return 0, err
 	}
+	if err := n.acts(); err != nil {
+		return 0, err
+	}
 	return n.all.Run(ctx, name, o)
 }
 
@@ -138,6 +141,9 @@ func (n narrow) Backfill(ctx context.Context, name string, o api.BackfillOptions
 	if err := n.need(ctx, name); err != nil {
 		return api.BackfillPlan{}, err
 	}
+	if err := n.acts(); err != nil {
+		return api.BackfillPlan{}, err
+	}
 	return n.all.Backfill(ctx, name, o)
 }
 
@@ -152,6 +158,9 @@ func (n narrow) BackfillProgress(ctx context.Context, name string, span api.Back
 // CancelBackfill implements api.Backend.
 func (n narrow) CancelBackfill(ctx context.Context, name string, span api.BackfillSpan, actor string) (api.BackfillCanceled, error) {
 	if err := n.need(ctx, name); err != nil {
+		return api.BackfillCanceled{}, err
+	}
+	if err := n.acts(); err != nil {
 		return api.BackfillCanceled{}, err
 	}
 	return n.all.CancelBackfill(ctx, name, span, actor)

@@ -27,6 +27,9 @@ func (n narrow) CheckTask(ctx context.Context, text []byte, replaces string) (ap
 
 // CreateTask implements api.DefinitionBackend; the gate looks at the group.
 func (n narrow) CreateTask(ctx context.Context, text []byte, actor string) (api.Definition, error) {
+	if err := n.acts(); err != nil {
+		return api.Definition{}, err
+	}
 	return n.all.CreateTask(ctx, text, actor)
 }
 
@@ -35,12 +38,18 @@ func (n narrow) ReplaceTask(ctx context.Context, name string, text []byte, e api
 	if err := n.need(ctx, name); err != nil {
 		return api.Definition{}, err
 	}
+	if err := n.acts(); err != nil {
+		return api.Definition{}, err
+	}
 	return n.all.ReplaceTask(ctx, name, text, e)
 }
 
 // DeleteTask implements api.DefinitionBackend.
 func (n narrow) DeleteTask(ctx context.Context, name string, e api.Edit) error {
 	if err := n.need(ctx, name); err != nil {
+		return err
+	}
+	if err := n.acts(); err != nil {
 		return err
 	}
 	return n.all.DeleteTask(ctx, name, e)

@@ -49,16 +49,15 @@ func (h *Host) putInForce(ctx context.Context, cfg *config.Config, actor string)
 	old := h.live.Load().cfg
 	warnings := append(restartNeeded(old, cfg), waiting...)
 	keepFixed(cfg, old)
-	c, err := h.define(ctx, cfg, actor, true)
-	if err == nil {
-		err = h.noteReload(ctx, cfg, actor)
-	}
+	applyAccess, err := h.prepareAccess(cfg)
 	if err != nil {
 		return Report{}, err
 	}
-	if err := h.applyAccess(cfg); err != nil {
+	c, err := h.takeIn(ctx, cfg, actor)
+	if err != nil {
 		return Report{}, err
 	}
+	applyAccess()
 	h.setLive(cfg, c.entries)
 	h.refreshReadiness()
 	h.engine.Apply(c.entries)
@@ -77,6 +76,18 @@ func (h *Host) putInForce(ctx context.Context, cfg *config.Config, actor string)
 	return report, nil
 }
 
+// takeIn brings a configuration and the database together, once it was read again.
+func (h *Host) takeIn(ctx context.Context, cfg *config.Config, actor string) (*changes, error) {
+	if cfg.ConsoleOnly {
+		return h.adopt(ctx, cfg)
+	}
+	c, err := h.define(ctx, cfg, actor, true)
+	if err == nil {
+		err = h.noteReload(ctx, cfg, actor)
+	}
+	return c, err
+}
+
 // restartNeeded names the settings that differ and are read at the start only.
 func restartNeeded(old, cfg *config.Config) []string {
 	var warnings []string
@@ -88,6 +99,7 @@ func restartNeeded(old, cfg *config.Config) []string {
 		{"node", old.Node, cfg.Node},
 		{"data_dir", old.DataDir, cfg.DataDir},
 		{"store", old.Store, cfg.Store},
+		{"console_only", old.ConsoleOnly, cfg.ConsoleOnly},
 		{"http", old.HTTP, cfg.HTTP},
 		{"cluster", old.Cluster, cfg.Cluster},
 		{"log", old.Log, cfg.Log},
@@ -106,6 +118,7 @@ func restartNeeded(old, cfg *config.Config) []string {
 // keepFixed keeps in force what a running host cannot change.
 func keepFixed(cfg, old *config.Config) {
 	cfg.App, cfg.Node, cfg.DataDir, cfg.Store = old.App, old.Node, old.DataDir, old.Store
+	cfg.ConsoleOnly = old.ConsoleOnly
 	cfg.HTTP, cfg.Cluster, cfg.Log = old.HTTP, old.Cluster, old.Log
 	cfg.Plugins, cfg.Executor = old.Plugins, old.Executor
 	cfg.Traces, cfg.Metrics = old.Traces, old.Metrics

@@ -66,6 +66,9 @@ func markOff(task *ax.Task) {
 // life of the host left running, and begins to schedule.
 func (h *Host) startEngine(ctx context.Context) error {
 	cfg := h.live.Load().cfg
+	if cfg.ConsoleOnly {
+		return h.startShowing(ctx, cfg)
+	}
 	c, err := h.agree(ctx, cfg)
 	if err != nil {
 		return err
@@ -97,12 +100,9 @@ func (h *Host) startEngine(ctx context.Context) error {
 // startLoops starts what goes on beside the engine.
 func (h *Host) startLoops(ctx context.Context) error {
 	cfg := h.live.Load().cfg
-	h.janitor = janitor.New(janitor.Config{
-		App: cfg.App, Store: h.store, Log: h.log.Named("janitor"),
-		Kept: func(now time.Time) ax.Kept { return h.live.Load().retained(now) },
-	})
-	h.janitor.Start()
-	h.onUndo(h.janitor.Stop)
+	if !cfg.ConsoleOnly {
+		h.startJanitor(cfg)
+	}
 	h.loops.Go(h.followPlugins)
 	h.loops.Go(h.newCalendarWatch().run)
 	h.loops.Go(h.watchData)
@@ -110,6 +110,15 @@ func (h *Host) startLoops(ctx context.Context) error {
 		h.log.Warn("cannot watch the configuration; use \"ax reload\" after a change", "error", err)
 	}
 	return h.serve()
+}
+
+func (h *Host) startJanitor(cfg *config.Config) {
+	h.janitor = janitor.New(janitor.Config{
+		App: cfg.App, Store: h.store, Log: h.log.Named("janitor"),
+		Kept: func(now time.Time) ax.Kept { return h.live.Load().retained(now) },
+	})
+	h.janitor.Start()
+	h.onUndo(h.janitor.Stop)
 }
 
 // serve begins to answer the requests of people and of programs.

@@ -21,16 +21,18 @@ type Config struct {
 	// Node names this host; the machine's name unless stated.
 	Node string
 	// DataDir is where the host keeps files of its own.
-	DataDir  string
-	Store    Store
-	HTTP     HTTP
-	Access   Access
-	Cluster  Cluster
-	Log      Log
-	Plugins  Plugins
-	Executor Executor
-	Traces   Traces
-	Metrics  Metrics
+	DataDir string
+	Store   Store
+	// ConsoleOnly: this host schedules and runs nothing.
+	ConsoleOnly bool
+	HTTP        HTTP
+	Access      Access
+	Cluster     Cluster
+	Log         Log
+	Plugins     Plugins
+	Executor    Executor
+	Traces      Traces
+	Metrics     Metrics
 	// Retention is how long finished instances and their logs are kept.
 	Retention time.Duration
 

@@ -34,6 +34,7 @@ const (
 type settings struct {
 	to       *Config
 	dsn      *yaml.Node
+	only     *yaml.Node // console_only
 	http     httpDraft
 	access   accessDraft
 	cluster  clusterDraft
@@ -65,6 +66,7 @@ func (s *settings) fields() []field {
 		{"app", name(&c.App)},
 		{"node", name(&c.Node)},
 		{"data_dir", path(&c.DataDir)},
+		{"console_only", noting(boolean(&c.ConsoleOnly), &s.only)},
 		{"store", section("store", field{"dsn", noting(text(&c.Store.DSN), &s.dsn)})},
 		{"http", s.http.rule()},
 		{"access", s.access.rule()},
@@ -159,6 +161,9 @@ func (d *decoder) finishSettings(s *settings) {
 	c.DataDir, c.Plugins.Dir = beside(d.path, c.DataDir), beside(d.path, c.Plugins.Dir)
 	d.finishStore(s)
 	d.finishHTTP(&s.http, s.access.open())
+	if c.ConsoleOnly && (!c.Store.Shared() || c.HTTP.Listen == "") {
+		d.fault(s.only, "console_only: it shows what other hosts do, for which it takes store: {dsn: mysql://…} and http: {listen: …}")
+	}
 	d.finishCluster(&s.cluster, c.Store)
 	d.finishAccess(&s.access, c)
 	d.finishTraces(&s.traces)
