@@ -111,7 +111,7 @@ func (w *setWriter) plan() statement {
 
 func (w *setWriter) insert(status string) statement {
 	return statement{"INSERT INTO ax_instance VALUES " + w.repeat("(?, 'bench', ?, ?, ?, 'scheduled', 0, '"+status+
-		"', 1, 1, 'host-1-0001', 'host-1', '', 0, NULL, '0123456789abcdef0123456789abcdef', NULL, 0, ?, ?, NULL, NULL, 0, '', NULL, '', '', NULL)"), w.inserts}
+		"', 1, 1, 'host-1-0001', 'host-1', '', 0, NULL, '0123456789abcdef0123456789abcdef', NULL, 0, ?, ?, NULL, NULL, 0, '', NULL, '', '', NULL, 0)"), w.inserts}
 }
 
 func (w *setWriter) claim() statement {
