@@ -89,7 +89,7 @@ func (b backend) Health(ctx context.Context) api.Health {
 		health.DatabaseOK = false
 		block(api.HealthFailing, "a file of the host is gone", ": "+lost+"; "+dataRemedy())
 	}
-	if h.fleet.drained.Load() {
+	if h.fleet.drained.Load() && !h.onlyShows() {
 		block(api.HealthDegraded, "the host is drained", ": it schedules nothing and gets nothing to run until \"ax drain --undo\" or a restart")
 	}
 	if h.draining.Load() {

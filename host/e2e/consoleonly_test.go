@@ -83,6 +83,10 @@ func TestConsoleOnly(t *testing.T) {
 		}
 	}
 	b.axOK("reload")
+	if ready := b.get("/readyz"); !strings.Contains(ready, `"status":"ok"`) {
+		t.Errorf("it is there for what it does, but says %s", ready)
+	}
+	b.shows("ax_tasks", 2)
 	shows.stop()
 	for _, bad := range []string{"lacks a right", "[ERROR]", "denied"} {
 		if strings.Contains(shows.log(), bad) {
