@@ -47,6 +47,8 @@ type fleet struct {
 	loops   sync.WaitGroup
 	sending sync.WaitGroup
 
+	machine machine // asked at each sign of life
+
 	// Owned by the loop.
 	remotes map[string]*dispatch.Remote // by incarnation
 	doubted map[string]bool             // incarnations that may have left something behind
@@ -220,7 +222,9 @@ func (f *fleet) self(cfg *config.Config) dispatch.Member {
 func (f *fleet) figures(labels map[string]string) ax.NodeFigures {
 	running, queued := f.h.executor.Counts()
 	workers, queue := f.h.executor.Size()
+	cpu, memory := f.machine.load()
 	n := ax.NodeFigures{
+		CPU: cpu, Memory: memory,
 		Labels: labels, Leaving: f.h.draining.Load(), ConfigHash: f.h.configHash(), Statements: f.h.store.StatementRate(),
 		Running: running, Queued: queued, Workers: workers, Queue: queue,
 	}

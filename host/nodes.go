@@ -49,6 +49,7 @@ func nodeView(m *cluster.Member, s *cluster.Snapshot) api.NodeView {
 		Address: m.Address, Cluster: m.Cluster, Version: m.Version, PID: m.PID, StartedAt: m.StartedAt,
 		BeatAt: m.BeatAt, SilenceSeconds: m.Silence.Seconds(),
 		Running: m.Running, Queued: m.Queued, Workers: m.Workers, Queue: m.Queue,
+		CPU: m.CPU, MemoryBytes: m.Memory,
 		Labels: m.Labels, ConfigHash: m.ConfigHash, ClockOffsetSeconds: m.ClockOffset.Seconds(),
 	}
 }

@@ -43,6 +43,8 @@ type NodeView struct {
 	Queued             int               `json:"queued" doc:"Runs that wait for a worker there"`
 	Workers            int               `json:"workers"`
 	Queue              int               `json:"queue" doc:"Places in its queue"`
+	CPU                float64           `json:"cpu" doc:"The part of its machine that was busy lately, with whatever, 0 to 1"`
+	MemoryBytes        int64             `json:"memory_bytes,omitempty" doc:"What its process uses"`
 	Share              float64           `json:"share" doc:"The part of all tasks that it schedules, 0 to 1"`
 	Labels             map[string]string `json:"labels,omitempty"`
 	ConfigHash         string            `json:"config_hash,omitempty" doc:"Tells apart which definitions are in force there"`

@@ -36,7 +36,8 @@ suspect (its connections are refused, others schedule its tasks), dead (silent f
 dead_after), starting, draining (see "ax drain") or leaving (it is stopping).
 
 SHARE is the part of all tasks that it schedules. RUNNING and QUEUED are attempts
-there, and how many it takes. CONFIG tells apart which definitions are in force,
+there, and how many it takes. CPU is how busy its machine is, with whatever, MEMORY
+what the host itself uses, without its plugins. CONFIG tells apart which definitions are in force,
 CLOCK is how far its clock is from that of the database, by which tasks are due.
 
 With --cost the hosts' statements to the database are counted for a while: by the
@@ -75,7 +76,7 @@ server's counter, which counts those of its other clients too, and by the hosts.
 }
 
 func (p *program) nodesText(nodes []api.NodeView) string {
-	t := newTable("NODE", "STATE", "SHARE", "RUNNING", "QUEUED", "LAST SIGN OF LIFE", "CLOCK", "CONFIG", "VERSION", "API", "LABELS")
+	t := newTable("NODE", "STATE", "SHARE", "RUNNING", "QUEUED", "CPU", "MEMORY", "LAST SIGN OF LIFE", "CLOCK", "CONFIG", "VERSION", "API", "LABELS")
 	for i := range nodes {
 		n := &nodes[i]
 		name := n.Name
@@ -83,10 +84,18 @@ func (p *program) nodesText(nodes []api.NodeView) string {
 			name += " *"
 		}
 		t.add(name, string(n.State), fmt.Sprintf("%.0f%%", 100*n.Share), of(n.Running, n.Workers), of(n.Queued, n.Queue),
+			fmt.Sprintf("%.0f%%", 100*n.CPU), mebibytes(n.MemoryBytes),
 			quietFor(n.SilenceSeconds), offset(n.ClockOffsetSeconds), n.ConfigHash[:min(8, len(n.ConfigHash))],
 			n.Version, n.Address, p.cut(labels(n.Labels), noteWidth))
 	}
 	return t.String() + nodeNotes(nodes)
+}
+
+func mebibytes(bytes int64) string {
+	if bytes == 0 {
+		return "" // it does not say
+	}
+	return fmt.Sprintf("%d MiB", bytes>>20)
 }
 
 func of(n, limit int) string { return fmt.Sprintf("%d of %d", n, limit) }

@@ -20,7 +20,7 @@ func (n *NodeSample) ListNodes(context.Context) (api.NodeList, error) {
 	one := api.NodeView{
 		Name: "node-1", Incarnation: "7f3a", Self: true, State: api.NodeLive, Address: "10.0.0.1:8090", Cluster: "10.0.0.1:8091",
 		Version: "0.2.0", PID: 4711, StartedAt: noon.Add(-time.Hour), BeatAt: noon.Add(-2 * time.Second), Running: 3, Queued: 1,
-		Workers: 8, Queue: 128, Share: 0.625, ConfigHash: "9d5e1a7714c2b0aa", ClockOffsetSeconds: 0.0042,
+		Workers: 8, Queue: 128, CPU: 0.25, MemoryBytes: 84 << 20, Share: 0.625, ConfigHash: "9d5e1a7714c2b0aa", ClockOffsetSeconds: 0.0042,
 		Labels: map[string]string{"zone": "a", "gpu": "yes"},
 	}
 	if n.Changed == nil {
