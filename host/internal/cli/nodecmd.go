@@ -36,9 +36,10 @@ suspect (its connections are refused, others schedule its tasks), dead (silent f
 dead_after), starting, draining (see "ax drain") or leaving (it is stopping).
 
 SHARE is the part of all tasks that it schedules. RUNNING and QUEUED are attempts
-there, and how many it takes. CPU is how busy its machine is, with whatever, MEMORY
-what the host itself uses, without its plugins. CONFIG tells apart which definitions are in force,
-CLOCK is how far its clock is from that of the database, by which tasks are due.
+there, and how many it takes. CPU is how busy its machine is, with whatever, and
+MEMORY what the host itself uses, without its plugins. CONFIG tells apart which
+definitions are in force, CLOCK is how far its clock is from that of the database,
+by which tasks are due.
 
 With --cost the hosts' statements to the database are counted for a while: by the
 server's counter, which counts those of its other clients too, and by the hosts.`,
