@@ -56,6 +56,8 @@ type guarded struct {
 	path string
 	log  *record
 	base string
+	// transport is nil for the usual one.
+	transport http.RoundTripper
 	// ids are those of what belongs to a task, by its kind and the task.
 	ids map[string]string
 }
@@ -155,7 +157,7 @@ func (g *guarded) ask(method, path, body string, header ...string) reply {
 		}
 		r.Header.Set(header[i], header[i+1])
 	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: g.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(r)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
 		return reply{status: http.StatusRequestEntityTooLarge} // it did not want to read all of it

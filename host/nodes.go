@@ -143,7 +143,7 @@ func (f *fleet) drainThere(ctx context.Context, m cluster.Member, o api.DrainOpt
 	case !o.Undo && !o.Force && !othersSchedule(f.view.Snapshot(), m.Incarnation):
 		return errAlone
 	case f.peers == nil:
-		return fmt.Errorf("%s cannot be reached from here; ask it itself: ax drain --addr %s", m.Name, m.Address)
+		return fmt.Errorf("%s cannot be reached from here; ask it itself: ax drain --server %s", m.Name, m.Address)
 	}
 	client := f.peers.Client(m.Incarnation)
 	if client == nil {

@@ -47,9 +47,9 @@ func (g *Guard) Around(site Site) http.Handler {
 		case err != nil:
 			g.unknown(w, r, site, err)
 		case !caller.Role.AtLeast(rule.Role):
-			g.forbid(w, r, site, denial{caller, pattern, "the role " + string(rule.Role) + " is needed for this"})
+			g.forbid(w, g.named(st, r, caller, nil), site, denial{caller, pattern, "the role " + string(rule.Role) + " is needed for this"})
 		case rule.Whole && caller.Restricted():
-			g.forbid(w, r, site, denial{caller, pattern, "this concerns all tasks, not only those of your groups"})
+			g.forbid(w, g.named(st, r, caller, nil), site, denial{caller, pattern, "this concerns all tasks, not only those of your groups"})
 		default:
 			site.ServeHTTP(w, g.named(st, r, caller, nil))
 		}
