@@ -106,10 +106,10 @@ func (h *Host) watchData() {
 
 func (h *Host) lookAtData() {
 	was, is := h.data.missing(), h.data.look()
-	switch {
-	case is == was:
+	switch is {
+	case was:
 		return
-	case is == "":
+	case "":
 		h.data.lost.Store(nil)
 		h.log.Info("the files of the host are there again, it goes on")
 		if !h.fleet.drained.Load() && !h.draining.Load() {
