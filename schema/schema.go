@@ -1,6 +1,8 @@
 // Package schema holds the SQL that makes the tables of ax, a folder for each
 // dialect. The files are numbered and only ever added to: once released, a
-// file is never edited, since databases remember its checksum.
+// file is never edited, since databases remember its checksum. A file whose name is
+// not NNNN_breaking_… only adds tables, and columns that may be null or have a
+// default: programs of the version before go on with it.
 //
 // Names of tables, indexes and views begin with ax_ in the text; the store
 // puts the configured prefix in its place.
