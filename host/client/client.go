@@ -93,8 +93,8 @@ type Call struct {
 type YAML []byte
 
 // Do makes a call and reads the answer into out, unless that is nil. Numbers that
-// go into an any are json.Number. The error is a *Problem if the host refuses, and
-// *Unreachable if none answers. Without a deadline in ctx it takes 30 seconds at
+// go into an any are json.Number. The error is a *ProblemError if the host refuses, and
+// *UnreachableError if none answers. Without a deadline in ctx it takes 30 seconds at
 // most.
 func (c *Client) Do(ctx context.Context, call Call, out any) error {
 	if _, bounded := ctx.Deadline(); !bounded {
@@ -133,7 +133,7 @@ func (c *Client) Open(ctx context.Context, call Call) (*http.Response, error) {
 		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err
 		}
-		return nil, &Unreachable{Server: c.server, Err: err}
+		return nil, &UnreachableError{Server: c.server, Err: err}
 	}
 	if response.StatusCode < http.StatusMultipleChoices {
 		return response, nil
@@ -178,7 +178,7 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 // refused reads the problem that a host reports.
 func (c *Client) refused(response *http.Response) error {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	problem := &Problem{Status: response.StatusCode, Path: response.Request.URL.Path}
+	problem := &ProblemError{Status: response.StatusCode, Path: response.Request.URL.Path}
 	if kind != "application/problem+json" {
 		return fmt.Errorf("what answers at %s is no ax host: it says %s", c.server, response.Status)
 	}
@@ -188,8 +188,8 @@ func (c *Client) refused(response *http.Response) error {
 	return problem
 }
 
-// Problem is what a host answers to a call that it refuses (RFC 9457).
-type Problem struct {
+// ProblemError is what a host answers to a call that it refuses (RFC 9457).
+type ProblemError struct {
 	Status int
 	Title  string
 	Detail string
@@ -199,7 +199,7 @@ type Problem struct {
 	Path string `json:"-"`
 }
 
-func (p *Problem) Error() string {
+func (p *ProblemError) Error() string {
 	text := p.Detail
 	if text == "" {
 		text = fmt.Sprintf("the host answers %d %s", p.Status, http.StatusText(p.Status))
@@ -210,14 +210,14 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// Unreachable says that no host answers.
-type Unreachable struct {
+// UnreachableError says that no host answers.
+type UnreachableError struct {
 	Server string
 	Err    error
 }
 
-func (e *Unreachable) Error() string {
+func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("no host answers at %s: %v", e.Server, e.Err)
 }
 
-func (e *Unreachable) Unwrap() error { return e.Err }
+func (e *UnreachableError) Unwrap() error { return e.Err }

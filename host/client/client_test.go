@@ -76,7 +76,7 @@ func TestProblems(t *testing.T) {
 	t.Parallel()
 	c, _ := newHost(t)
 	_, err := c.Task(t.Context(), "warmup")
-	problem, ok := errors.AsType[*client.Problem](err)
+	problem, ok := errors.AsType[*client.ProblemError](err)
 	if !ok || problem.Status != http.StatusNotFound || err.Error() != `there is no task "warmup"` {
 		t.Errorf("%v", err)
 	}
@@ -85,7 +85,7 @@ func TestProblems(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := away.Health(t.Context()); err != nil {
-		if _, ok := errors.AsType[*client.Unreachable](err); !ok {
+		if _, ok := errors.AsType[*client.UnreachableError](err); !ok {
 			t.Errorf("%v", err)
 		}
 	}

@@ -13,10 +13,10 @@ const openCaller = "console"
 
 var errNoCaller = errors.New("say who you are: log in, or send the header Authorization: Bearer TOKEN")
 
-// badToken says that what was shown is no token.
-type badToken struct{ why string }
+// badTokenError says that what was shown is no token.
+type badTokenError struct{ why string }
 
-func (e *badToken) Error() string { return e.why }
+func (e *badTokenError) Error() string { return e.why }
 
 // caller returns who asks: whose token it is, or whose session. A session that is
 // in use goes on, for which the answer gets a new cookie.
@@ -38,16 +38,16 @@ func (g *Guard) caller(st *state, w http.ResponseWriter, r *http.Request) (ax.Ca
 func (g *Guard) byToken(st *state, header string) (ax.Caller, error) {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return ax.Caller{}, &badToken{"expected the header Authorization: Bearer TOKEN"}
+		return ax.Caller{}, &badTokenError{"expected the header Authorization: Bearer TOKEN"}
 	}
 	// The hash of what is shown is looked up, so how long that takes tells nothing
 	// about tokens.
 	t := st.tokens[HashToken(strings.TrimSpace(token))]
 	switch {
 	case t == nil:
-		return ax.Caller{}, &badToken{"the token is not known"}
+		return ax.Caller{}, &badTokenError{"the token is not known"}
 	case !t.Expires.IsZero() && !g.now().Before(t.Expires):
-		return ax.Caller{}, &badToken{"the token " + t.Name + " has expired"}
+		return ax.Caller{}, &badTokenError{"the token " + t.Name + " has expired"}
 	}
 	return ax.Caller{Name: t.Name + " (token)", Role: t.Role, Groups: t.Groups}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,14 +69,11 @@ func (c *Certificate) current(now time.Time) *tls.Certificate {
 
 // stampOf changes when one of the files does.
 func stampOf(paths ...string) string {
-	var stamp string
+	var b strings.Builder
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			stamp += "?"
-			continue
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano())
 		}
-		stamp += fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano(), " ")
 	}
-	return stamp
+	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,10 @@ func (g *Guard) Around(site Site) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if st.Open && !isLoopbackName(r.Host) {
 			site.Refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("this host is not known as %q; call it by its address", r.Host))
+			return
+		}
+		if st.Open && forwarded(r) {
+			site.Refuse(w, r, http.StatusForbidden, "a proxy leads here, by which everybody could do everything: say in the configuration who has access")
 			return
 		}
 		if st.origins.Check(r) != nil {
@@ -73,7 +78,7 @@ func (g *Guard) named(st *state, r *http.Request, caller ax.Caller, err error) *
 // unknown answers somebody who did not say who they are, or not so that it can be
 // believed: a browser is led to the login.
 func (g *Guard) unknown(w http.ResponseWriter, r *http.Request, site Site, err error) {
-	if bad, ok := errors.AsType[*badToken](err); ok {
+	if bad, ok := errors.AsType[*badTokenError](err); ok {
 		g.trail.refused(r.Context(), g.now(), ax.AuditRow{Actor: "unknown", Action: "access.bad_token", Object: bad.why}, g.address(r))
 	}
 	if !site.Page(r) {
@@ -149,6 +154,11 @@ func believed(host string, proxies []netip.Prefix) bool {
 		}
 	}
 	return false
+}
+
+// forwarded reports whether a request came through a proxy, as most of them tell.
+func forwarded(r *http.Request) bool {
+	return slices.ContainsFunc([]string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "X-Forwarded-Host"}, func(name string) bool { return r.Header.Get(name) != "" })
 }
 
 // isLoopbackName reports whether a Host header is an address or localhost. An

@@ -23,6 +23,17 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestOpenBehindAProxy: a proxy on this machine does not open the host to the world.
+func TestOpenBehindAProxy(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, Settings{Open: true})
+	for _, header := range [][]string{{"X-Forwarded-For", "198.51.100.9"}, {"Forwarded", "for=198.51.100.9"}, {"X-Real-IP", "198.51.100.9"}} {
+		if w := b.ask("GET", "/tasks", header...); w.Code != 403 || !strings.Contains(w.Body.String(), "a proxy leads here") {
+			t.Errorf("%q: %d %s", header, w.Code, w.Body)
+		}
+	}
+}
+
 // TestNobody: without anybody who may, and not open either, nothing is served.
 func TestNobody(t *testing.T) {
 	t.Parallel()

@@ -113,7 +113,7 @@ func (b *bed) loginFrom(name, password, address string) (cookie string, wait tim
 
 // cookieOf is the cookie of a session that an answer sets, as a header of requests.
 func cookieOf(w *httptest.ResponseRecorder) string {
-	for _, c := range w.Result().Cookies() { //nolint:bodyclose // there is no connection
+	for _, c := range w.Result().Cookies() {
 		if strings.HasSuffix(c.Name, "ax_session") {
 			return c.Name + "=" + c.Value
 		}

@@ -33,7 +33,7 @@ func TestLogin(t *testing.T) {
 // TestLongPasswords: what bcrypt does not look at does not make another password.
 func TestLongPasswords(t *testing.T) {
 	t.Parallel()
-	longest := strings.Repeat("p", MaxPassword)
+	longest := strings.Repeat("p", maxPassword)
 	hash, err := bcrypt.GenerateFromPassword([]byte(longest), bcrypt.MinCost)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -178,11 +179,9 @@ func (p *provider) admit(subject string, claims map[string]any) (session, error)
 	s.Name = shown(s.Name) + " (oidc)" // no user of the configuration is called so
 	values := textsOf(claimOf(claims, p.RoleClaim))
 	for _, grant := range p.Grants {
-		for _, value := range values {
-			if value == grant.Value {
-				s.Role, s.Groups, s.All = grant.Role, grant.Groups, grant.Groups == nil
-				return s, nil
-			}
+		if slices.Contains(values, grant.Value) {
+			s.Role, s.Groups, s.All = grant.Role, grant.Groups, grant.Groups == nil
+			return s, nil
 		}
 	}
 	return s, errors.New("no role is given to them")

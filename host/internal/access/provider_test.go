@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -62,9 +63,7 @@ func (p *idp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	claims := map[string]any{"iss": p.URL, "aud": asked.Get("client_id"), "sub": "u7", "nonce": asked.Get("nonce"), "exp": int64(4102444800)}
-	for name, value := range p.claims {
-		claims[name] = value
-	}
+	maps.Copy(claims, p.claims)
 	text, _ := json.Marshal(claims)
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"access_token":"a","token_type":"Bearer","id_token":%q}`, oidctest.SignIDToken(p.key, "k", oidc.RS256, string(text)))
@@ -104,7 +103,7 @@ func (b *bed) journey() (location, cookie string) {
 	if err := b.guard.Depart(w, httptest.NewRequestWithContext(b.t.Context(), http.MethodGet, "/login/oidc", nil), "/tasks"); err != nil {
 		b.t.Fatal(err)
 	}
-	c := w.Result().Cookies()[0] //nolint:bodyclose // there is no connection
+	c := w.Result().Cookies()[0]
 	return w.Header().Get("Location"), c.Name + "=" + c.Value
 }
 

@@ -1,6 +1,10 @@
 package access
 
-import "github.com/axsched/ax/host/internal/ax"
+import (
+	"maps"
+
+	"github.com/axsched/ax/host/internal/ax"
+)
 
 // Rule says who may use a route.
 type Rule struct {
@@ -29,9 +33,7 @@ func Rules() map[string]Rule {
 		"GET /metrics": overseer,
 	}
 	for _, table := range []map[string]Rule{apiRules(), consoleRules()} {
-		for pattern, rule := range table {
-			all[pattern] = rule
-		}
+		maps.Copy(all, table)
 	}
 	return all
 }

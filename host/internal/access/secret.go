@@ -12,10 +12,10 @@ import (
 const (
 	// bcryptCost makes a comparison take about a quarter of a second.
 	bcryptCost = 12
-	// MinPassword and MaxPassword bound passwords, in bytes; bcrypt looks at no
+	// minPassword and maxPassword bound passwords, in bytes; bcrypt looks at no
 	// more.
-	MinPassword = 8
-	MaxPassword = 72
+	minPassword = 8
+	maxPassword = 72
 	// tokenPrefix lets scanners for secrets find tokens.
 	tokenPrefix = "ax_"
 )
@@ -23,8 +23,8 @@ const (
 // HashPassword returns what is kept of a password: a hash of bcrypt. It fails if
 // the password is too short or too long.
 func HashPassword(password string) (string, error) {
-	if len(password) < MinPassword || len(password) > MaxPassword {
-		return "", fmt.Errorf("a password has %d to %d bytes", MinPassword, MaxPassword)
+	if len(password) < minPassword || len(password) > maxPassword {
+		return "", fmt.Errorf("a password has %d to %d bytes", minPassword, maxPassword)
 	}
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcryptCost)
 	if err != nil {
@@ -35,7 +35,7 @@ func HashPassword(password string) (string, error) {
 
 // isPassword compares a password with a hash.
 func isPassword(hash, password string) bool {
-	short := password[:min(len(password), MaxPassword)] // else bcrypt passes over the rest
+	short := password[:min(len(password), maxPassword)] // else bcrypt passes over the rest
 	return bcrypt.CompareHashAndPassword([]byte(hash), []byte(short)) == nil && len(short) == len(password)
 }
 

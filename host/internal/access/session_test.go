@@ -123,7 +123,7 @@ func TestCookies(t *testing.T) {
 		if ok, _ := b.guard.Login(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/login", nil), "ann", "correct horse"); !ok {
 			t.Fatal("ann is not in")
 		}
-		c := w.Result().Cookies()[0] //nolint:bodyclose // there is no connection
+		c := w.Result().Cookies()[0]
 		if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.Secure != secure || strings.HasPrefix(c.Name, "__Host-") != secure {
 			t.Errorf("secure %v: %+v", secure, c)
 		}

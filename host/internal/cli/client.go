@@ -55,10 +55,10 @@ func (c *client) open(ctx context.Context, method, path string, in any, header h
 
 // withCode gives errors of the client their exit code.
 func withCode(err error) error {
-	if away, ok := errors.AsType[*hostclient.Unreachable](err); ok {
+	if away, ok := errors.AsType[*hostclient.UnreachableError](err); ok {
 		return &unreachable{away}
 	}
-	if problem, ok := errors.AsType[*hostclient.Problem](err); ok {
+	if problem, ok := errors.AsType[*hostclient.ProblemError](err); ok {
 		return &refusal{problem}
 	}
 	return err

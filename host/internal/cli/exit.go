@@ -81,7 +81,7 @@ func failed(err error) error {
 }
 
 // unreachable says that no host answers.
-type unreachable struct{ *hostclient.Unreachable }
+type unreachable struct{ *hostclient.UnreachableError }
 
 func (e *unreachable) Error() string {
 	return fmt.Sprintf("no host answers at %s (%v)\nstart one with: ax serve --config FILE\nor say where it is with --server, --config, AX_SERVER or \"ax context\"", e.Server, e.Err)
@@ -90,7 +90,7 @@ func (e *unreachable) Error() string {
 func (e *unreachable) exitCode() int { return ExitUnreachable }
 
 // refusal is a problem document of the host.
-type refusal struct{ *hostclient.Problem }
+type refusal struct{ *hostclient.ProblemError }
 
 func (e *refusal) Error() string {
 	if e.Status == http.StatusPreconditionFailed { // the detail names both versions
