@@ -17,7 +17,7 @@ EXAMPLES := $(sort $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod)))
 # Packages whose code is mostly about goroutines: CI runs them with the race
 # detector, which is too slow for all of them there.
 RACE_PACKAGES ?= ./host ./host/internal/engine ./host/internal/executor ./host/internal/dispatch \
-	./host/internal/wheel ./host/internal/store/... ./host/internal/pluginhost ./host/internal/alert ./host/internal/api \
+	./host/internal/wheel ./host/internal/store/... ./host/internal/pluginhost ./host/internal/alert ./host/internal/api ./host/internal/traces \
 	./pluginapi ./pluginapi/wire
 
 FUZZTIME ?= 1m
