@@ -116,6 +116,7 @@ type Guard struct {
 	trail    *trail
 	throttle *throttle
 	ended    *ended
+	calls    *calls
 	// hashing bounds the comparisons of passwords under way: each takes a CPU for
 	// a quarter of a second.
 	hashing chan struct{}
@@ -125,7 +126,7 @@ type Guard struct {
 // New returns a Guard.
 func New(c Config) *Guard {
 	g := &Guard{
-		log: c.Log, now: c.Now, trail: newTrail(c.Trail, c.Log), throttle: newThrottle(), ended: newEnded(),
+		log: c.Log, now: c.Now, trail: newTrail(c.Trail, c.Log), throttle: newThrottle(), ended: newEnded(), calls: newCalls(),
 		hashing: make(chan struct{}, 2), seed: maphash.MakeSeed(),
 	}
 	g.Apply(c.Settings)
@@ -133,8 +134,12 @@ func New(c Config) *Guard {
 }
 
 // Apply puts other settings in force. Sessions of users who are gone, or have
-// another password, have ended then.
-func (g *Guard) Apply(s Settings) { g.state.Store(newState(s)) }
+// another password, have ended then, and what they were following as well.
+func (g *Guard) Apply(s Settings) {
+	st := newState(s)
+	g.state.Store(st)
+	g.calls.review(st)
+}
 
 // state is Settings made ready for questions.
 type state struct {

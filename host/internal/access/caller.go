@@ -18,20 +18,24 @@ type badTokenError struct{ why string }
 
 func (e *badTokenError) Error() string { return e.why }
 
-// caller returns who asks: whose token it is, or whose session. A session that is
-// in use goes on, for which the answer gets a new cookie.
-func (g *Guard) caller(st *state, w http.ResponseWriter, r *http.Request) (ax.Caller, error) {
+// caller returns who asks: whose token it is, or whose session; and what finds that
+// out again. A session that is in use goes on, for which the answer gets a new
+// cookie.
+func (g *Guard) caller(st *state, w http.ResponseWriter, r *http.Request) (ax.Caller, recheck, error) {
 	if st.Open {
-		return ax.Caller{Name: openCaller, Role: ax.RoleAdmin}, nil
+		everybody := ax.Caller{Name: openCaller, Role: ax.RoleAdmin}
+		return everybody, func(st *state) (ax.Caller, bool) { return everybody, st.Open }, nil
 	}
 	if shown := r.Header.Get("Authorization"); shown != "" {
-		return g.byToken(st, shown)
+		c, err := g.byToken(st, shown)
+		return c, func(st *state) (ax.Caller, bool) { c, err := g.byToken(st, shown); return c, err == nil }, err
 	}
 	cookie, err := r.Cookie(cookieName(st.Secure))
 	if err != nil {
-		return ax.Caller{}, errNoCaller
+		return ax.Caller{}, nil, errNoCaller
 	}
-	return g.bySession(st, w, cookie.Value)
+	s, c, err := g.bySession(st, w, cookie.Value)
+	return c, func(st *state) (ax.Caller, bool) { c, ok := st.owner(s); return c, ok && !g.ended.has(s.ID) }, err
 }
 
 // byToken returns whose token a header shows.

@@ -42,7 +42,7 @@ func (g *Guard) Around(site Site) http.Handler {
 		if !known {
 			rule = viewer // to see that there is nothing
 		}
-		caller, err := g.caller(st, w, r)
+		caller, again, err := g.caller(st, w, r)
 		switch {
 		case pattern != "" && !known:
 			g.log.Error("a route has no rule, so nobody may use it", "route", pattern)
@@ -56,7 +56,12 @@ func (g *Guard) Around(site Site) http.Handler {
 		case rule.Whole && caller.Restricted():
 			g.forbid(w, g.named(st, r, caller, nil), site, denial{caller, pattern, "this concerns all tasks, not only those of your groups"})
 		default:
-			site.ServeHTTP(w, g.named(st, r, caller, nil))
+			live, done := g.calls.begin(g.named(st, r, caller, nil), caller, again)
+			defer done()
+			if now := g.state.Load(); now != st { // changed since it was looked at
+				g.calls.review(now)
+			}
+			site.ServeHTTP(w, live)
 		}
 	})
 }

@@ -71,23 +71,23 @@ func (g *Guard) keep(st *state, w http.ResponseWriter, s session) {
 }
 
 // bySession returns whose session a cookie holds.
-func (g *Guard) bySession(st *state, w http.ResponseWriter, cookie string) (ax.Caller, error) {
+func (g *Guard) bySession(st *state, w http.ResponseWriter, cookie string) (session, ax.Caller, error) {
 	var s session
 	if !st.unseal("session", cookie, &s) {
-		return ax.Caller{}, errSessionOver
+		return s, ax.Caller{}, errSessionOver
 	}
 	now := g.now()
 	if now.Sub(s.Last) >= st.Session.Idle || now.Sub(s.From) >= st.Session.Lifetime || g.ended.has(s.ID) {
-		return ax.Caller{}, errSessionOver
+		return s, ax.Caller{}, errSessionOver
 	}
 	caller, ok := st.owner(s)
 	if !ok {
-		return ax.Caller{}, errSessionOver
+		return s, ax.Caller{}, errSessionOver
 	}
 	if now.Sub(s.Last) >= st.Session.Idle/10 {
 		g.keep(st, w, s)
 	}
-	return caller, nil
+	return s, caller, nil
 }
 
 // owner returns whose session it is, unless that rested on what is not so any
@@ -124,6 +124,7 @@ func (g *Guard) Logout(w http.ResponseWriter, r *http.Request) {
 		var s session
 		if st.unseal("session", cookie.Value, &s) {
 			g.ended.add(s.ID, s.From.Add(st.Session.Lifetime), g.now())
+			g.calls.review(st)
 		}
 	}
 	st.setCookie(w, name, "", 0)

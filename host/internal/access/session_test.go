@@ -112,6 +112,62 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
+// TestLiveCallsEnd: what somebody follows ends when they may not any more, or may do
+// something else.
+func TestLiveCallsEnd(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, settings(t))
+	ann, _ := b.login("ann", "correct horse")
+	follow := func(header ...string) <-chan struct{} {
+		t.Helper()
+		begun, over := make(chan struct{}), make(chan struct{})
+		live := &following{site: b.site, begun: begun}
+		go func() {
+			defer close(over)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/instances/7/log/stream", nil)
+			r.Header.Set(header[0], header[1])
+			b.guard.Around(live).ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		<-begun
+		return over
+	}
+	byCookie, byToken, other := follow("Cookie", ann), follow("Authorization", "Bearer ax_ci"), follow("Authorization", "Bearer ax_root")
+	s := settings(t)
+	s.Users, s.Tokens[0].Role = s.Users[1:], ax.RoleViewer
+	b.guard.Apply(s)
+	<-byCookie
+	<-byToken
+	select {
+	case <-other:
+		t.Error("a call ended that rests on what is as before")
+	default:
+	}
+	s.Tokens = nil
+	b.guard.Apply(s)
+	<-other
+	b.guard.Apply(settings(t))
+	ann, _ = b.login("ann", "correct horse")
+	byCookie = follow("Cookie", ann)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/logout", nil)
+	r.Header.Set("Cookie", ann)
+	b.guard.Logout(httptest.NewRecorder(), r)
+	<-byCookie
+	if n := len(b.guard.calls.open); n != 0 {
+		t.Errorf("%d calls are under way", n)
+	}
+}
+
+// following is a site that answers for as long as it is asked.
+type following struct {
+	*site
+	begun chan<- struct{}
+}
+
+func (f *following) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	close(f.begun)
+	<-r.Context().Done()
+}
+
 // TestCookies: scripts do not see the session, and other sites cannot send it along.
 func TestCookies(t *testing.T) {
 	t.Parallel()
