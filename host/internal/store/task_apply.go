@@ -302,14 +302,15 @@ func (a *applier) delete(ctx context.Context, id ax.TaskID) error {
 	var revision int64
 	err := a.tx.QueryRowContext(ctx, a.store.sql("SELECT name, definition, revision FROM ax_task WHERE id = ? AND app = ? AND deleted_at IS NULL"),
 		int64(id), p.App).Scan(&name, &definition, &revision)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	gone := errors.Is(err, sql.ErrNoRows)
+	if err != nil && !gone {
 		return err
 	}
 	if want, asked := p.Revisions[id]; asked && want != revision {
 		return fmt.Errorf("task %d: %w", id, ax.ErrRevised)
 	}
-	if err != nil {
-		return nil // it is not there
+	if gone {
+		return nil
 	}
 	version, err := a.changed(ctx)
 	if err != nil {

@@ -66,34 +66,42 @@ func contents(t *testing.T, s *store.Store) map[string][]string {
 		"ax_app": "app", "ax_task": "id", "ax_instance": "id", "ax_log": "id", "ax_audit": "id", "ax_alert": "id",
 		"ax_alert_event": "id", "ax_alert_task": "task_id", "ax_alert_notifier": "app, name", "ax_alert_silence": "id", "ax_request": "request_key",
 	} {
-		rows, err := s.ReadDB().QueryContext(t.Context(), "SELECT * FROM "+table+" ORDER BY "+order)
-		if err != nil {
+		all[table] = textsOf(t, s, "SELECT * FROM "+table+" ORDER BY "+order)
+	}
+	return all
+}
+
+// textsOf returns a text for each row of a query.
+func textsOf(t *testing.T, s *store.Store, query string) (all []string) {
+	t.Helper()
+	rows, err := s.ReadDB().QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		values, to := make([]any, len(names)), make([]any, len(names))
+		for i := range values {
+			to[i] = &values[i]
+		}
+		if err := rows.Scan(to...); err != nil {
 			t.Fatal(err)
 		}
-		names, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for rows.Next() {
-			values, to := make([]any, len(names)), make([]any, len(names))
-			for i := range values {
-				to[i] = &values[i]
+		row := map[string]string{} // in whatever order the columns are
+		for i, v := range values {
+			if text, ok := v.([]byte); ok {
+				v = string(text)
 			}
-			if err := rows.Scan(to...); err != nil {
-				t.Fatal(err)
-			}
-			row := map[string]string{} // in whatever order the columns are
-			for i, v := range values {
-				if text, ok := v.([]byte); ok {
-					v = string(text)
-				}
-				row[names[i]] = fmt.Sprintf("%T %v", v, v)
-			}
-			all[table] = append(all[table], fmt.Sprint(row))
+			row[names[i]] = fmt.Sprintf("%T %v", v, v)
 		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			t.Fatal(err)
-		}
+		all = append(all, fmt.Sprint(row))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
