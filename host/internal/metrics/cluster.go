@@ -8,21 +8,19 @@ const (
 )
 
 func (m *Metrics) countCluster() {
-	m.takenOver = m.counter("ax_cluster_tasks_taken_over_total", "Tasks that this host took over from others that died, left or were cut off.")
-	m.lost = m.counter("ax_cluster_attempts_given_up_total", "Attempts of hosts that died, ended as LOST by this one.")
+	m.takenOver = m.counter("ax_cluster_tasks_taken_over_total", "Tasks that this host took over from others that died, left or were cut off.").WithLabelValues()
+	m.lost = m.counter("ax_cluster_attempts_given_up_total", "Attempts of hosts that died, ended as LOST by this one.").WithLabelValues()
 	m.remote = m.counter("ax_cluster_dispatches_total", "Attempts that this host handed to others, by outcome: confirmed, full or unreachable.", "outcome")
-	m.takenOver.WithLabelValues()
-	m.lost.WithLabelValues()
 	for _, outcome := range []string{Confirmed, Full, Unreachable} {
 		m.remote.WithLabelValues(outcome)
 	}
 }
 
 // TookOver counts tasks that this host took over.
-func (m *Metrics) TookOver(tasks int) { m.takenOver.WithLabelValues().Add(float64(tasks)) }
+func (m *Metrics) TookOver(tasks int) { m.takenOver.Add(float64(tasks)) }
 
 // GaveUp counts an attempt of a dead host.
-func (m *Metrics) GaveUp() { m.lost.WithLabelValues().Inc() }
+func (m *Metrics) GaveUp() { m.lost.Inc() }
 
 // Dispatched counts an attempt handed to another host: Confirmed, Full or
 // Unreachable.

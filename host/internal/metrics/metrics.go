@@ -30,15 +30,15 @@ type Config struct {
 type Metrics struct {
 	catalogue
 
-	due, started, attempts, runs *prometheus.CounterVec
-	dropped                      *prometheus.CounterVec
-	parked                       *prometheus.CounterVec
-	lateness, duration           *prometheus.HistogramVec
-	alerts                       *prometheus.CounterVec
-	dbTime                       *prometheus.HistogramVec
-	dbErrors                     *prometheus.CounterVec
-	takenOver, lost, remote      *prometheus.CounterVec
-	tasks                        *byTask // nil unless asked for
+	due, started, parked prometheus.Counter
+	takenOver, lost      prometheus.Counter
+	lateness, duration   prometheus.Observer
+
+	attempts, runs, dropped  *prometheus.CounterVec
+	alerts, dbErrors, remote *prometheus.CounterVec
+	dbTime                   *prometheus.HistogramVec
+
+	tasks *byTask // nil unless asked for
 }
 
 // Buckets of histograms, in seconds.
@@ -67,19 +67,14 @@ func New(cfg Config) *Metrics {
 }
 
 func (m *Metrics) countRuns() {
-	m.due = m.counter("ax_due_times_total", "Due times of which this host wrote the record, whatever became of them.")
-	m.started = m.counter("ax_attempts_started_total", "Attempts that this host began.")
+	m.due = m.counter("ax_due_times_total", "Due times of which this host wrote the record, whatever became of them.").WithLabelValues()
+	m.started = m.counter("ax_attempts_started_total", "Attempts that this host began.").WithLabelValues()
 	m.attempts = m.counter("ax_attempts_total", "Attempts that ended, by outcome.", "status")
 	m.runs = m.counter("ax_runs_total", "Runs that are over, by their last outcome; also due times that did not run.", "status")
 	m.dropped = m.counter("ax_due_times_dropped_total", "Due times that did not run, by reason: missed or skipped.", "reason")
-	m.parked = m.counter("ax_tasks_parked_total", "How often a task had to be parked.")
-	m.lateness = m.histogram("ax_start_lateness_seconds", "Start of the first attempt of a due time minus the due time.", latenessBuckets)
-	m.duration = m.histogram("ax_attempt_duration_seconds", "Duration of attempts.", durationBuckets)
-	for _, c := range []*prometheus.CounterVec{m.due, m.started, m.parked} {
-		c.WithLabelValues()
-	}
-	m.lateness.WithLabelValues()
-	m.duration.WithLabelValues()
+	m.parked = m.counter("ax_tasks_parked_total", "How often a task had to be parked.").WithLabelValues()
+	m.lateness = m.histogram("ax_start_lateness_seconds", "Start of the first attempt of a due time minus the due time.", latenessBuckets).WithLabelValues()
+	m.duration = m.histogram("ax_attempt_duration_seconds", "Duration of attempts.", durationBuckets).WithLabelValues()
 	for _, s := range ax.Statuses() {
 		if s.Final() && s != ax.StatusMissed && s != ax.StatusSkipped {
 			m.attempts.WithLabelValues(string(s))
@@ -98,15 +93,15 @@ func (m *Metrics) Handler() http.Handler {
 }
 
 // DueRecorded counts due times of which a record was written.
-func (m *Metrics) DueRecorded(n int) { m.due.WithLabelValues().Add(float64(n)) }
+func (m *Metrics) DueRecorded(n int) { m.due.Add(float64(n)) }
 
 // Observe counts a happening.
 func (m *Metrics) Observe(h ax.Happening) {
 	switch h.What {
 	case ax.AttemptStarted:
-		m.started.WithLabelValues().Inc()
+		m.started.Inc()
 		if h.Instance.Kind == ax.KindScheduled && h.Instance.Attempt == 1 {
-			m.lateness.WithLabelValues().Observe(h.At.Sub(h.Instance.ScheduledAt).Seconds())
+			m.lateness.Observe(h.At.Sub(h.Instance.ScheduledAt).Seconds())
 		}
 	case ax.AttemptEnded:
 		m.ended(&h)
@@ -118,7 +113,7 @@ func (m *Metrics) Observe(h ax.Happening) {
 		m.dropped.WithLabelValues("skipped").Inc()
 		m.runs.WithLabelValues(string(ax.StatusSkipped)).Inc()
 	case ax.TaskParked:
-		m.parked.WithLabelValues().Inc()
+		m.parked.Inc()
 	case ax.TaskUnparked:
 	}
 }
@@ -126,7 +121,7 @@ func (m *Metrics) Observe(h ax.Happening) {
 func (m *Metrics) ended(h *ax.Happening) {
 	took := h.Outcome.EndedAt.Sub(h.Outcome.StartedAt)
 	m.attempts.WithLabelValues(string(h.Outcome.Status)).Inc()
-	m.duration.WithLabelValues().Observe(took.Seconds())
+	m.duration.Observe(took.Seconds())
 	if !h.Instance.Status.Final() {
 		return
 	}
