@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/config"
 )
 
 // TestSessionsOfAHost: people log in, do things under their name, and are out once
@@ -217,5 +218,34 @@ func TestTLS(t *testing.T) {
 	}
 	if url := g.callbackURL(ax.InstanceID(7), "t"); !strings.HasPrefix(url, "https://"+g.Address()) {
 		t.Errorf("jobs are told to call %s", url)
+	}
+}
+
+// TestSessionKey: hosts that share a secret sign sessions alike, and others do not.
+func TestSessionKey(t *testing.T) {
+	t.Parallel()
+	key := func(change func(*config.Config)) string {
+		t.Helper()
+		cfg := &config.Config{App: "a", DataDir: t.TempDir()}
+		change(cfg)
+		key, err := sessionKey(cfg)
+		if err != nil || len(key) != 32 {
+			t.Fatalf("%x %v", key, err)
+		}
+		return string(key)
+	}
+	cluster := func(c *config.Config) { c.Cluster.Secret = "a secret of this test" }
+	own := func(c *config.Config) { c.Access.Session.Secret = "a secret of this test" }
+	alone := func(*config.Config) {}
+	if key(cluster) != key(cluster) || key(own) != key(own) {
+		t.Error("hosts with the same secret have different keys")
+	}
+	if key(alone) == key(alone) || key(alone) == key(cluster) || key(cluster) == key(func(c *config.Config) { cluster(c); c.App = "b" }) {
+		t.Error("hosts that share nothing have the same key")
+	}
+	dir := t.TempDir()
+	same := func(c *config.Config) { c.DataDir = dir }
+	if key(same) != key(same) {
+		t.Error("a host has another key after a restart")
 	}
 }
