@@ -164,7 +164,13 @@ func (b backend) CheckTask(ctx context.Context, text []byte, replaces string) (a
 		check.Words, check.Timezone = &words, task.Schedule.Timezone
 		b.previewTimes(ctx, w, &check)
 	}
-	return check, nil
+	if len(w.Faults) > 0 {
+		return check, nil
+	}
+	shown := newShowing(b.h.catalog(), b.h.redactor).task(task)
+	yaml, err := b.h.live.Load().cfg.WriteTask(&shown)
+	check.YAML = string(yaml)
+	return check, err
 }
 
 // mayPreview reports whether a definition says when its task is due, whatever else

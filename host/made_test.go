@@ -228,7 +228,7 @@ func TestCheckTask(t *testing.T) {
 	h, _, _ := started(t, "- {name: a, every: 1h, job: {use: exec}}\n")
 	b := backend{h}
 	check, err := b.CheckTask(t.Context(), []byte(tidy), "")
-	if err != nil || len(check.Faults) != 0 || len(check.Times) != previewTimes || check.Words == nil || check.Words.En == "" {
+	if err != nil || len(check.Faults) != 0 || len(check.Times) != previewTimes || check.Words == nil || check.Words.En == "" || !strings.HasPrefix(check.YAML, "name: tidy\ncron:") {
 		t.Errorf("%+v %v", check, err)
 	}
 	check, err = b.CheckTask(t.Context(), []byte("name: x y\ncron: 0 0 3 * * ?\n"), "")

@@ -80,6 +80,7 @@ type TaskCheck struct {
 	Times    []time.Time      `json:"times" nullable:"false" doc:"When it would be due next"`
 	Beyond   []preview.Beyond `json:"beyond,omitempty" nullable:"false" doc:"Those in years for which a calendar has no list"`
 	Note     string           `json:"note,omitempty" doc:"Why the times are not known"`
+	YAML     string           `json:"yaml,omitempty" doc:"What get-definition would show of it, if nothing is wrong with it"`
 }
 
 // ComponentSchema is a component with what its settings may be.

@@ -11,6 +11,7 @@ import (
 func (s *console) calendarRoutes() {
 	get(s, "/calendars", "calendars", func(r *http.Request, _ *page) ([]Calendar, error) { return s.backend.Calendars(r.Context()) })
 	get(s, "/calendars/{name}", "calendar", s.calendar)
+	s.mux.HandleFunc("POST /calendars/{name}/check", s.checkCalendar)
 }
 
 // Span says for which years a calendar has lists; nothing if it needs none.
@@ -25,6 +26,7 @@ func (c Calendar) Span() string {
 // calendarData is a year of a calendar.
 type calendarData struct {
 	Calendar   Calendar
+	Files      []string // that it reads
 	Year       int
 	Prev, Next int
 	Months     []calendarMonth
@@ -65,7 +67,9 @@ func (s *console) calendar(r *http.Request, p *page) (calendarData, error) {
 	}
 	for _, c := range all {
 		if c.Name() == r.PathValue("name") {
-			return yearOf(c, p, r.Form.Get("year")), nil
+			d := yearOf(c, p, r.Form.Get("year"))
+			d.Files, err = s.filesOf(r, c.Name())
+			return d, err
 		}
 	}
 	return calendarData{}, &api.NotFound{What: "calendar", Name: r.PathValue("name")}

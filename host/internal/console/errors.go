@@ -57,6 +57,12 @@ func (s *console) failureOf(r *http.Request, p *page, err error) failure {
 	if e, ok := errors.AsType[*api.Conflict](err); ok {
 		return failure{Status: http.StatusConflict, Text: e.Error()}
 	}
+	if e, ok := errors.AsType[*api.Forbidden](err); ok {
+		return failure{Status: http.StatusForbidden, Text: e.Error()}
+	}
+	if e, ok := errors.AsType[*api.Stale](err); ok {
+		return failure{Status: http.StatusPreconditionFailed, Text: e.Error()}
+	}
 	if e, ok := errors.AsType[*api.Unavailable](err); ok {
 		return failure{Status: http.StatusServiceUnavailable, Text: e.Error()}
 	}

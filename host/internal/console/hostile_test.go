@@ -145,6 +145,34 @@ func (h hostile) Alerts(ctx context.Context, f ax.AlertFilter) ([]api.AlertView,
 	return list, err
 }
 
+func (h hostile) Definition(ctx context.Context, _ string) (api.Definition, error) {
+	d, err := h.sample.Definition(ctx, "tidy-up")
+	text, _ := json.Marshal(map[string]any{
+		"name": "tidy-up", "description": evil, "labels": map[string]string{evil: evil}, "cron": evil, evil: evil,
+		"job": map[string]any{"use": "http", "with": map[string]any{"url": evil, "method": evil, evil: evil}},
+	})
+	d.YAML, d.UpdatedBy = string(text), evil
+	return d, err
+}
+
+func (h hostile) Components(context.Context) ([]api.ComponentSchema, error) {
+	property := map[string]any{"type": "string", "description": evil, "enum": []string{evil}, "default": evil}
+	schema, _ := json.Marshal(map[string]any{"description": evil, "properties": map[string]any{
+		"url": map[string]any{"type": "string", "description": evil, "default": evil}, evil: property, "method": property,
+		"deep": map[string]any{"type": "object", "properties": map[string]any{evil: property}},
+	}})
+	return []api.ComponentSchema{
+		{Kind: "job", Name: "http", Plugin: evil, Description: evil, Schema: schema}, {Kind: "job", Name: evil, Description: evil},
+		{Kind: "trigger", Name: evil, Plugin: evil, Description: evil, Schema: schema},
+	}, nil
+}
+
+func (h hostile) CheckTask(ctx context.Context, text []byte, replaces string) (api.TaskCheck, error) {
+	check, err := h.sample.CheckTask(ctx, text, replaces)
+	check.Faults = []api.TaskFault{{Field: "cron"}, {Field: "job.with.url"}, {}}
+	return poison(check), err
+}
+
 func (h hostile) Alert(ctx context.Context, id int64) (api.AlertView, error) {
 	v, err := h.sample.Alert(ctx, id)
 	return poison(v), err

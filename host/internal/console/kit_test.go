@@ -1,7 +1,9 @@
 package console_test
 
 import (
+	"bytes"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -136,4 +138,43 @@ func says(t *testing.T, where, got string, want ...string) {
 			t.Errorf("%s does not say %q: %q", where, w, got)
 		}
 	}
+}
+
+// upload sends a file as a browser does.
+func upload(t *testing.T, server *httptest.Server, path, file, content string) answer {
+	t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	if err := form.WriteField("file", file); err != nil {
+		t.Fatal(err)
+	}
+	part, err := form.CreateFormFile("content", "new-"+file)
+	if err == nil {
+		_, err = part.Write([]byte(content))
+	}
+	if err == nil {
+		err = form.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+path, &body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := html.Parse(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, root, string(raw)}
 }

@@ -17,6 +17,7 @@ func (s *console) routes() {
 	s.calendarRoutes()
 	s.hostRoutes()
 	s.loginRoutes()
+	s.defineRoutes()
 }
 
 // overviewData is what the first page shows.

@@ -79,6 +79,16 @@ func (p *page) AtIn(t time.Time, zone *time.Location) template.HTML {
 	return element(t, text, local.Format(zoneLayout))
 }
 
+// InZone shows a time in a zone by its name, with the weekday.
+func (p *page) InZone(t time.Time, name string) template.HTML {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		zone = p.Zone
+	}
+	local := t.In(zone)
+	return element(t, local.Format(timeLayout)+" "+p.Weekday(t, zone), local.Format(zoneLayout))
+}
+
 // Short shows a time without what it shares with now.
 func (p *page) Short(t time.Time) template.HTML {
 	if t.IsZero() {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -58,6 +59,8 @@ func (s *console) functions(words catalog) template.FuncMap {
 		"json":   indented,
 		"list":   func(items ...any) []any { return items },
 		"add":    func(a, b int) int { return a + b },
+		"id":     elementID,
+		"has":    func(list []string, text string) bool { return slices.Contains(list, text) },
 	}
 	maps.Copy(f, durationFunctions(words))
 	return f
@@ -81,6 +84,21 @@ func (s *console) render(w http.ResponseWriter, r *http.Request, status int, nam
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(b.Bytes()) // the client is gone if this fails
 	}
+}
+
+// renderPart writes a part of a page, for a page that is open already.
+func (s *console) renderPart(w http.ResponseWriter, status int, name, part string, p *page) {
+	var b bytes.Buffer
+	if err := s.pages[p.Lang][name].ExecuteTemplate(&b, part, p); err != nil {
+		s.log.Error("a part of a page cannot be made", "page", name, "part", part, "error", err)
+		http.Error(w, "internal error; the log of the host tells more", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the client is gone if this fails
 }
 
 // hashes returns short hashes of all files, so that a new version of the program
@@ -110,6 +128,16 @@ func cached(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// elementID makes of the key of a setting what can stand in a selector.
+func elementID(key string) string {
+	return "k-" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, key)
 }
 
 // number shows a number of any kind with its thousands apart.

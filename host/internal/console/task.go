@@ -36,6 +36,9 @@ type taskData struct {
 	WhyErr  string
 	Alerts  []api.AlertView
 	Changes []ax.AuditRow
+	// Definition is how it is defined; Made tells that it can be changed here.
+	Definition api.Definition
+	Made       bool
 }
 
 func (s *console) task(r *http.Request, p *page) (taskData, error) {
@@ -63,7 +66,11 @@ func (s *console) task(r *http.Request, p *page) (taskData, error) {
 	if d.Alerts, err = s.backend.Alerts(ctx, ax.AlertFilter{Task: name, Limit: taskAlerts}); err != nil {
 		return d, err
 	}
-	d.Changes, err = s.backend.AuditTrail(ctx, ax.AuditFilter{Object: name, Limit: taskChanges})
+	if d.Changes, err = s.backend.AuditTrail(ctx, ax.AuditFilter{Object: name, Limit: taskChanges}); err != nil {
+		return d, err
+	}
+	d.Definition, err = s.backend.Definition(ctx, name)
+	d.Made = d.Definition.Source == api.SourceConsole
 	return d, err
 }
 

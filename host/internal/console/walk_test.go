@@ -37,6 +37,12 @@ func walk() []struct{ name, path string } {
 		{"nodes", "/nodes"},
 		{"plugins", "/plugins"},
 		{"audit", "/audit"},
+		{"define", "/define?job=http"},
+		{"define-none", "/define"},
+		{"edit", "/tasks/tidy-up/edit"},
+		{"edit-yaml", "/tasks/tidy-up/edit?text"},
+		{"copy", "/define?copy=tidy-up"},
+		{"delete", "/tasks/tidy-up/delete"},
 		{"missing", "/nowhere"},
 		{"login", "/login?back=/tasks"},
 	}

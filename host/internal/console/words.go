@@ -28,6 +28,9 @@ func notes() map[string]string {
 		"undrained": "It takes part again.",
 		"reset":     "The plugin is started anew.",
 		"reloaded":  "The configuration was read again.",
+		"made":      "The task is made.",
+		"changed":   "The task is changed.",
+		"deleted":   "The task is deleted.",
 	}
 }
 

@@ -72,6 +72,16 @@
   var current = document.querySelector(".top [aria-current]");
   if (current) current.parentElement.scrollLeft = current.offsetLeft - current.parentElement.clientWidth / 2 + current.offsetWidth / 2;
 
+  // What stands somewhere can be copied, where the browser allows that.
+  if (navigator.clipboard) {
+    document.querySelectorAll("[data-copy]").forEach(function (button) {
+      button.hidden = false;
+      button.addEventListener("click", function () {
+        navigator.clipboard.writeText(document.querySelector(button.dataset.copy).textContent);
+      });
+    });
+  }
+
   // One box checks all others of its form.
   document.addEventListener("change", function (event) {
     if (!event.target.matches("[data-all]")) return;
