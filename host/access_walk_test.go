@@ -71,6 +71,10 @@ func bodyOf(e expectation, task string) string {
 		return `{"name":"` + task + `","group":"billing","every":"1h","job":{"use":"http"}}`
 	case "POST /api/v1/callbacks/{id}/{token}":
 		return `{"status":"success"}`
+	case "POST /define":
+		return "do=check&name=new"
+	case "POST /tasks/{name}/edit", "POST /tasks/{name}/delete":
+		return "version=1&name=" + task
 	case "POST /tasks", "POST /tasks/{name}":
 		return "do=resume&task=" + task
 	}

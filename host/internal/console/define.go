@@ -17,20 +17,17 @@ func (s *console) defineRoutes() {
 	s.post("/define", s.submitTask)
 	s.post("/tasks/{name}/edit", s.submitTask)
 	s.post("/define/preview", s.previewTask)
-	s.change("/tasks/{name}/delete", RoleOperator, s.deleteTask)
+	s.change("/tasks/{name}/delete", s.deleteTask)
 }
 
 // post takes a form that is answered with a page of its own.
 func (s *console) post(path string, answer func(http.ResponseWriter, *http.Request, Viewer) error) {
 	s.mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
-		viewer := s.viewer(r)
-		err := error(errForbidden)
-		if viewer.Operates() {
-			if err = r.ParseForm(); err != nil {
-				err = badRequest("The form cannot be read.")
-			} else {
-				err = answer(w, r, viewer)
-			}
+		err := r.ParseForm()
+		if err != nil {
+			err = badRequest("The form cannot be read.")
+		} else {
+			err = answer(w, r, viewerOf(r))
 		}
 		if err != nil {
 			s.fail(w, r, err)
@@ -40,9 +37,6 @@ func (s *console) post(path string, answer func(http.ResponseWriter, *http.Reque
 
 // newTask is an empty form, or one with a copy of a task.
 func (s *console) newTask(r *http.Request, p *page) (*defineForm, error) {
-	if !p.Viewer.Operates() {
-		return nil, errForbidden
-	}
 	query := r.URL.Query()
 	original := query.Get("copy")
 	if original == "" {
@@ -72,9 +66,6 @@ func (s *console) newTask(r *http.Request, p *page) (*defineForm, error) {
 
 // editTask is the form of a task that was made here.
 func (s *console) editTask(r *http.Request, p *page) (*defineForm, error) {
-	if !p.Viewer.Operates() {
-		return nil, errForbidden
-	}
 	d, err := s.backend.Definition(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return nil, err
@@ -126,6 +117,9 @@ func (s *console) read(r *http.Request, name string) (*sent, error) {
 		if f.Version, err = strconv.ParseInt(version, 10, 64); err != nil || f.Version < 0 {
 			return nil, badRequest("The form cannot be read.")
 		}
+	}
+	if name != "" && f.Version == 0 && r.PathValue("name") != "" {
+		return nil, badRequest("The form cannot be read.") // would replace whatever is there
 	}
 	got := &sent{form: f}
 	if values.Has("yaml") {
@@ -247,9 +241,6 @@ type deleteData struct {
 }
 
 func (s *console) askDelete(r *http.Request, p *page) (deleteData, error) {
-	if !p.Viewer.Operates() {
-		return deleteData{}, errForbidden
-	}
 	d, err := s.backend.Definition(r.Context(), r.PathValue("name"))
 	if err == nil && d.Source != api.SourceConsole {
 		err = &api.Conflict{Reason: p.T("The task %q is defined in %s: it is changed there.", d.Name, d.Source)}
