@@ -181,12 +181,7 @@ waiting only: the run goes on in the host, until it ends or "ax cancel" ends it.
 			}
 			return err
 		}
-		for _, warning := range started.Warnings {
-			fmt.Fprintln(p.Err, "warning: "+printable(warning))
-		}
-		if started.Waits != "" && !p.json() {
-			fmt.Fprintln(p.Err, "it "+printable(started.Waits))
-		}
+		p.tellStarted(started)
 		if !o.wait {
 			return p.show(started, func() string { return started.Instance + "\n" })
 		}
@@ -205,6 +200,16 @@ waiting only: the run goes on in the host, until it ends or "ax cancel" ends it.
 	c.Flags().BoolVar(&o.force, "force", false, "run it at once, whatever the overlap policy says")
 	c.Flags().BoolVarP(&o.wait, "wait", "w", false, "show the log and wait for the end")
 	return c
+}
+
+// tellStarted tells what there is to say of a run besides its number.
+func (p *program) tellStarted(started api.RunStarted) {
+	for _, warning := range started.Warnings {
+		fmt.Fprintln(p.Err, "warning: "+printable(warning))
+	}
+	if started.Waits != "" && !p.json() {
+		fmt.Fprintln(p.Err, "it "+printable(started.Waits))
+	}
 }
 
 // runParams joins the two ways to give parameters.
