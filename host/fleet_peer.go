@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
@@ -122,8 +123,14 @@ func (f *fleet) Ended(ends []peer.Ended) {
 	}
 }
 
-// Changed reads tasks anew that another host has changed.
-func (f *fleet) Changed(_ string, tasks []ax.TaskID) { f.h.engine.Reread(tasks) }
+// Changed reads tasks anew that another host has changed. One that is not known
+// here was just made there.
+func (f *fleet) Changed(_ string, tasks []ax.TaskID) {
+	f.h.engine.Reread(tasks)
+	if slices.ContainsFunc(tasks, func(id ax.TaskID) bool { return f.h.taskOf(id) == nil }) {
+		notify(f.changed)
+	}
+}
 
 // Leaving lets this host take over from one that drains.
 func (f *fleet) Leaving(incarnation string) { f.view.Leaving(incarnation) }

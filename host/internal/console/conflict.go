@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/axsched/ax/host/internal/api"
@@ -58,9 +59,9 @@ func sideBySide(theirs, mine string) []linePair {
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if common[i][j] = max(common[i+1][j], common[i][j+1]); a[i] == b[j] {
+	for i, left := range slices.Backward(a) {
+		for j, right := range slices.Backward(b) {
+			if common[i][j] = max(common[i+1][j], common[i][j+1]); left == right {
 				common[i][j] = common[i+1][j+1] + 1
 			}
 		}
