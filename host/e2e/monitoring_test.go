@@ -126,7 +126,7 @@ func TestClusterIsCounted(t *testing.T) {
 	c := newCluster(t, 2, "worker")
 	const tasks = 8 // of which some are scheduled by either host
 	var body strings.Builder
-	body.WriteString("tasks:\n- {name: often, every: 1s, job: {use: work}}\n")
+	body.WriteString("executor: {workers: 16}\ntasks:\n- {name: often, every: 1s, job: {use: work}}\n")
 	for i := range tasks {
 		fmt.Fprintf(&body, "- {name: t%d, every: 1h, retry: 0, nodes: {which: \"1\"}, job: {use: work, with: {takes: 60000ms}}}\n", i)
 	}
