@@ -122,10 +122,10 @@ func (e *Engine) placeOfShard(t *task, inst *ax.Instance, now time.Time) (place 
 func (e *Engine) giveUp(t *task, old ax.Instance, now time.Time) {
 	row := old
 	row.EndedAt, row.RetryAt = now, time.Time{}
-	if old.Attempt == 0 {
-		row.Status, row.Reason = ax.StatusSkipped, "skipped: "+old.Node+" is not there any more"
-	} else {
+	if old.Status == ax.StatusRetrying {
 		row.Status, row.Reason = ax.StatusFailed, "no further attempt: "+old.Node+" is not there any more"
+	} else { // no attempt of it is known to have failed, even if one was claimed and given back
+		row.Status, row.Reason = ax.StatusSkipped, "skipped: "+old.Node+" is not there any more"
 	}
 	gen := t.owning
 	e.submit(ax.Change{

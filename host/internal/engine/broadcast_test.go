@@ -105,6 +105,47 @@ func TestBroadcastAndNodesThatGo(t *testing.T) {
 	})
 }
 
+// TestBroadcastThatNeverBegan: a shard that waits for room on a node that goes is
+// skipped; what the node has in its own queue is not the engine's to end.
+func TestBroadcastThatNeverBegan(t *testing.T) {
+	t.Parallel()
+	story(t, func(t *testing.T, w *world) {
+		w.nodes, w.workers = 2, 1
+		many := func(t *ax.Task) { t.Schedule.Every, t.Overlap = time.Minute, ax.OverlapAllow }
+		w.open(w.task("a", onNode("n2", takes(time.Hour), takes(0)), broadcast, many))
+		w.at(4*time.Minute + 10*time.Second) // on n2 one runs, two are in its queue, one waits for a place
+		w.dispatch.Update(w.members[0])
+		w.at(6*time.Minute + 10*time.Second)
+		w.wantShards("a",
+			"10:01:00 1/2 n1 SUCCESS", "10:01:00 2/2 n2 RUNNING",
+			"10:02:00 1/2 n1 SUCCESS", "10:02:00 2/2 n2 DISPATCHED #0",
+			"10:03:00 1/2 n1 SUCCESS", "10:03:00 2/2 n2 DISPATCHED #0",
+			"10:04:00 1/2 n1 SUCCESS", "10:04:00 2/2 n2 SKIPPED #0",
+			"10:05:00 1/1 n1 SUCCESS", "10:06:00 1/1 n1 SUCCESS")
+		if n := w.happened(ax.DueSkipped); n != 1 {
+			t.Errorf("%d told to be skipped", n)
+		}
+	})
+}
+
+// TestBroadcastGivenBack: a shard whose job could not begin on its node, and whose
+// node goes then, is skipped as well: no attempt of it failed.
+func TestBroadcastGivenBack(t *testing.T) {
+	t.Parallel()
+	story(t, func(t *testing.T, w *world) {
+		w.nodes = 2
+		away := func(context.Context, ax.RunRequest, func(ax.Output)) ax.Outcome {
+			return ax.Outcome{Status: ax.StatusFailed, Error: "its plugin is not there", NotBegun: true}
+		}
+		w.open(w.task("a", onNode("n2", away, takes(0)), broadcast, func(t *ax.Task) { t.Schedule.Every = 10 * time.Minute }))
+		w.at(10*time.Minute + 10*time.Second)
+		w.wantShards("a", "10:10:00 1/2 n1 SUCCESS", "10:10:00 2/2 n2 TRIGGERED #0")
+		w.dispatch.Update(w.members[0])
+		w.at(12 * time.Minute)
+		w.wantShards("a", "10:10:00 1/2 n1 SUCCESS", "10:10:00 2/2 n2 SKIPPED #0")
+	})
+}
+
 // TestBroadcastByHandLateAndAfterwards: runs by hand, backfills and due times that
 // were missed have a shard for each node as well.
 func TestBroadcastByHandLateAndAfterwards(t *testing.T) {

@@ -13,7 +13,10 @@ func (e *Executor) unbegun(a ax.Attempt, why string) {
 	e.leave(a.Instance.ID)
 	e.pool.release(e.cfg.Jobs.Lane(a.Task), ax.RoomNow)
 	inst := unclaimed(a.Instance)
-	inst.Status, inst.Owner, inst.Node = ax.StatusTriggered, "", ""
+	inst.Status, inst.Owner = ax.StatusTriggered, ""
+	if inst.Shards == 0 { // a shard waits for its node
+		inst.Node = ""
+	}
 	inst.Reason = "could not begin: " + why
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		// Whoever took it from this host meanwhile has moved it on.
