@@ -54,6 +54,10 @@ type fleet struct {
 	doubted map[string]bool             // incarnations that may have left something behind
 	fenced  bool
 	version int64 // of the set of tasks, as last seen
+	// retriesAt is when overdue retries were looked for, and retried the last of
+	// these if there may be more.
+	retriesAt time.Time
+	retried   ax.InstanceID
 }
 
 const (
@@ -63,8 +67,11 @@ const (
 	// row is read.
 	unsureAfter = 10 * time.Second
 	// handedLimit is how many instances that wait are looked at for those that
-	// other hosts have written, the newest first.
+	// other hosts have written.
 	handedLimit = 500
+	// retriesEvery is how often overdue retries are looked for, and how long they
+	// must be overdue.
+	retriesEvery = 30 * time.Second
 	// lookEvery is how often all that is not told by a message is looked for.
 	lookEvery = 5 * time.Second
 )

@@ -230,6 +230,26 @@ func (f *fleet) look(ctx context.Context) {
 	f.rescue(ctx)
 	f.reread(ctx)
 	f.handed(ctx)
+	f.retries(ctx)
+}
+
+// retries looks for attempts that are overdue because no host knows of them: the
+// one that had the task let go of it just when the attempt before failed, and its
+// message was lost.
+func (f *fleet) retries(ctx context.Context) {
+	if time.Since(f.retriesAt) < retriesEvery {
+		return
+	}
+	f.retriesAt = time.Now()
+	rows, err := f.h.store.RetriesDue(ctx, f.h.live.Load().cfg.App, f.h.now().Add(-retriesEvery), f.retried, handedLimit)
+	if err != nil {
+		f.complain(ctx, "cannot look for attempts that are overdue", err)
+		return
+	}
+	if f.retried = 0; len(rows) == handedLimit {
+		f.retried = rows[len(rows)-1].ID // go on behind them the next time
+	}
+	f.h.engine.Handed(rows)
 }
 
 // handed looks for runs by hand and backfills that other hosts have written, of

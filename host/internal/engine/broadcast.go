@@ -140,7 +140,10 @@ func (e *Engine) giveUp(t *task, old ax.Instance, now time.Time) {
 					t.putBack(old)
 					t.retryLater(now)
 					e.arm(t, now)
-				case applied && row.Status == ax.StatusSkipped:
+				case !applied: // another host moved it on: see what it left
+					t.stale = true
+					e.visit(t, now)
+				case row.Status == ax.StatusSkipped:
 					e.observeDropped(ax.DueSkipped, t, row, now)
 				}
 			})

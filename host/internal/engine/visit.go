@@ -217,8 +217,9 @@ func (e *Engine) placeOf(t *task, old *ax.Instance, now time.Time) (place ax.Pla
 // notBegun takes note that a move to an attempt was not written.
 func (e *Engine) notBegun(t *task, old ax.Instance, err error, now time.Time) {
 	t.left(old.ID)
-	if err == nil {
-		e.visit(t, now) // somebody else moved it on
+	if err == nil { // another host moved it on: see what it left
+		t.stale = true
+		e.visit(t, now)
 		return
 	}
 	e.cfg.Log.Error("cannot start an instance, will try again", "task", t.def.Name, "instance_id", old.ID, "error", err)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"iter"
 	"slices"
@@ -62,16 +63,21 @@ func (s *Store) instancesOf(ctx context.Context, ids []ax.InstanceID) ([]ax.Inst
 	if err != nil {
 		return nil, err
 	}
+	return scanInstances(rows)
+}
+
+// scanInstances reads all rows and closes them.
+func scanInstances(rows *sql.Rows) ([]ax.Instance, error) {
 	defer rows.Close()
-	some := make([]ax.Instance, 0, len(ids))
+	var list []ax.Instance
 	for rows.Next() {
 		i, err := scanInstance(rows)
 		if err != nil {
 			return nil, err
 		}
-		some = append(some, i)
+		list = append(list, i)
 	}
-	return some, rows.Err()
+	return list, rows.Err()
 }
 
 // Unfinished yields every instance of the app that is in no final state, by

@@ -156,6 +156,8 @@ func (p *planned) ask() {
 	p.must(err)
 	_, err = p.MoveOwner(ctx, task.ID, 0, "host-1")
 	p.must(err)
+	_, err = p.RetriesDue(ctx, "a", p.now, 0, 100)
+	p.must(err)
 	_, err = p.CountActive(ctx, "a", task.ID)
 	p.must(err)
 	for _, err := range p.Unfinished(ctx, "a") {

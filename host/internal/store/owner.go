@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
 )
@@ -43,6 +44,23 @@ func (s *Store) UnfinishedOf(ctx context.Context, app string, incarnations []str
 	w := where{}
 	in(&w, "owner", incarnations)
 	return s.unfinishedWhere(ctx, app, w)
+}
+
+// RetriesDue returns at most limit instances whose next attempt was due before a
+// time, with ids above after, by rising id.
+func (s *Store) RetriesDue(ctx context.Context, app string, before time.Time, after ax.InstanceID, limit int) ([]ax.Instance, error) {
+	const what = "read the retries that are overdue"
+	w := where{}
+	w.add("app = ?", app)
+	w.add("status = ?", string(ax.StatusRetrying))
+	w.add("id > ?", int64(after))
+	w.add("retry_at < ?", micros(before))
+	rows, err := s.query(ctx, "SELECT "+instanceColumns+" FROM ax_instance"+w.text+" ORDER BY id LIMIT ?", append(w.args, limit)...)
+	if err != nil {
+		return nil, s.wrap(what, err)
+	}
+	list, err := scanInstances(rows)
+	return list, s.wrap(what, err)
 }
 
 // CountActive counts the instances of a task that are DISPATCHED or RUNNING, on

@@ -16,6 +16,7 @@ var (
 		{"tasks of buckets", ownerBuckets},
 		{"one of many takes a task", ownerMove},
 		{"what dead hosts left", ownerUnfinished},
+		{"retries that are overdue", ownerRetries},
 		{"what runs of a task", ownerActive},
 	}
 	versionTests = []test{
@@ -117,6 +118,31 @@ func ownerUnfinished(b *bed) {
 	for i, err := range b.s.UnfinishedOf(b.Context(), app, nil) {
 		b.Errorf("left by nobody: %v, %v", i, err)
 	}
+}
+
+func ownerRetries(b *bed) {
+	fail := func(i ax.Instance, retry time.Time) {
+		m := move(i, ax.StatusRetrying)
+		m.New.RetryAt = retry
+		b.applied(ax.Change{Move: m})
+	}
+	all := b.insertNumbered(7, func(int, *ax.Instance) {})
+	for n, i := range all[:6] { // the last one runs
+		fail(i, noon.Add(time.Duration(n)*time.Second))
+	}
+	other := b.newInstance("another", 0)
+	other.App = "other"
+	b.insert(other)
+	fail(other, noon)
+	due := func(after ax.InstanceID, limit int) []int {
+		list, err := b.s.RetriesDue(b.Context(), app, noon.Add(4*time.Second), after, limit)
+		b.must(err)
+		return numbers(list)
+	}
+	equal(b, "overdue", due(0, 10), []int{0, 1, 2, 3})
+	equal(b, "the first of them", due(0, 2), []int{0, 1})
+	equal(b, "the next ones", due(all[1].ID, 2), []int{2, 3})
+	equal(b, "after the last", due(all[3].ID, 2), []int{})
 }
 
 func ownerActive(b *bed) {
