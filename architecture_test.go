@@ -34,9 +34,9 @@ func layers() []layer {
 		{name: "plugin kit", packages: []string{"plugins/internal/*"}, may: []string{"author", "plugin kit"}, std: true},
 		{name: "plugin", packages: []string{"plugins/jobs/*", "plugins/triggers/*", "plugins/notifiers/*"}, may: []string{"author", "serve", "plugin kit"}},
 		{name: "schema", packages: []string{"schema"}, std: true, timeless: true},
-		{name: "L0", packages: []string{"host/internal/ax"}, std: true, timeless: true},
+		{name: "L0", packages: []string{"host/internal/ax", "host/internal/secrets"}, std: true, timeless: true},
 		{
-			name: "L1", packages: []string{"host/internal/wheel", "host/internal/params", "host/internal/redact", "host/internal/secrets", "host/internal/spelling"},
+			name: "L1", packages: []string{"host/internal/wheel", "host/internal/params", "host/internal/redact", "host/internal/spelling"},
 			may: []string{"L0"}, std: true, timeless: true,
 		},
 		{name: "holidays", packages: []string{"host/internal/holidays"}, may: []string{"author"}, timeless: true},

@@ -26,6 +26,8 @@ func TestSamples(t *testing.T) {
 	t.Setenv("OPS_URL", "http://127.0.0.1:1/hook")
 	t.Setenv("OPS_KEY", "sample")
 	t.Setenv("AX_DB_PASSWORD", "sample")
+	t.Setenv("SHOP_TOKEN", "sample")
+	t.Setenv("FILES_KEY", "sample")
 	t.Setenv("AX_CLUSTER_SECRET", "a secret of the samples")
 	t.Setenv("BOB_HASH", "$2a$12$Thou1HHmCcXNmkSCEI71UuxHVOnaxq8togeh7o4XuxCvqbwENNggC")
 	write(t, dir, "secrets/token", "sample")

@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -100,6 +101,9 @@ func (p pages) database(ctx context.Context) console.Database {
 	d.LongestWrite, d.Queued = s.LongestWrite, s.Queued
 	return d
 }
+
+// Secrets implements console.Backend.
+func (p pages) Secrets() []string { return slices.Sorted(maps.Keys(p.h.live.Load().cfg.Named)) }
 
 // Calendars implements console.Backend.
 func (p pages) Calendars(context.Context) ([]console.Calendar, error) {

@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -97,36 +96,14 @@ func (b backend) read(ctx context.Context, text []byte, replaces string) (*writt
 		w.old = &row
 	}
 	b.checkName(w)
-	w.Refill(func(kind pluginapi.Kind, with json.RawMessage) (json.RawMessage, string, error) {
-		filled, err := secrets.Restore(with, w.oldSettings(kind))
-		if lost, ok := errors.AsType[*secrets.LostError](err); ok {
-			return with, lost.Field, err
-		}
-		return filled, "", err
-	})
 	w.missing = w.CheckComponents(b.h.catalog())
 	if bytes.Contains(w.Task.Params, []byte(redact.Mark)) {
 		w.Faults = append(w.Faults, config.Fault{Field: "params", Message: "params: " + redact.Mark + " stands for a value that is not shown: write the value itself"})
 	}
+	if secrets.Named(string(w.Task.Params)) {
+		w.Faults = append(w.Faults, config.Fault{Field: "params", Message: "params: secrets are filled in in settings that plugins keep secret, and params are shown: " + secrets.Reference("…")})
+	}
 	return w, nil
-}
-
-// oldSettings are those of a component in the task that is replaced.
-func (w *written) oldSettings(kind pluginapi.Kind) json.RawMessage {
-	if w.old == nil {
-		return nil
-	}
-	use := &w.old.Job
-	switch kind {
-	case pluginapi.KindTrigger:
-		use = w.old.Schedule.Trigger
-	case pluginapi.KindParams:
-		use = w.old.ParamsFrom
-	}
-	if use == nil {
-		return nil
-	}
-	return use.With
 }
 
 // checkName refuses a name that is in use, and one that differs from that of the
@@ -244,17 +221,21 @@ func (b backend) validate(ctx context.Context, w *written) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, validateTimeout)
 	defer cancel()
+	cfg := b.h.live.Load().cfg
 	check := func(kind pluginapi.Kind, use *ax.Use) {
 		if use == nil {
 			return
 		}
-		s := spec(&w.Task, *use)
+		s, err := b.h.spec(cfg, &w.Task, kind, *use)
+		if err != nil {
+			return // is a fault already
+		}
 		if kind == pluginapi.KindTrigger {
 			for _, name := range w.Task.Schedule.Calendars {
-				s.Calendars = append(s.Calendars, b.h.live.Load().cfg.Calendars[name])
+				s.Calendars = append(s.Calendars, cfg.Calendars[name])
 			}
 		}
-		err := b.h.plugins.Validate(ctx, kind, s)
+		err = b.h.plugins.Validate(ctx, kind, s)
 		if _, refused := errors.AsType[*wire.ProblemError](err); refused {
 			w.Reject(kind, err)
 		}

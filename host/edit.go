@@ -48,7 +48,7 @@ func (b backend) ReplaceTask(ctx context.Context, name string, text []byte, e ap
 	}
 	defer unlock()
 	if e.Version == 0 {
-		old = *w.old // as it was when the secrets were put back
+		old = *w.old
 	}
 	err = b.h.redefine(ctx, redefinition{task: &w.Task, name: name, revision: old.Revision, actor: e.Actor})
 	if err != nil {

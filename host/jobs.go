@@ -3,14 +3,17 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/config"
 	"github.com/axsched/ax/host/internal/executor"
 	"github.com/axsched/ax/host/internal/params"
 	"github.com/axsched/ax/host/internal/pluginhost"
 	"github.com/axsched/ax/host/internal/redact"
 	"github.com/axsched/ax/host/internal/trigger"
+	"github.com/axsched/ax/pluginapi"
 	"github.com/axsched/ax/pluginapi/wire"
 )
 
@@ -21,10 +24,29 @@ const paramsTimeout = 30 * time.Second
 type jobs struct{ h *Host }
 
 func (j jobs) Job(task *ax.Task) executor.Job {
-	return redacted{j.h.plugins.Job(spec(task, task.Job)), j.h.redactor}
+	s, err := j.h.spec(j.h.live.Load().cfg, task, pluginapi.KindJob, task.Job)
+	if err != nil {
+		return unfilled{err}
+	}
+	return redacted{j.h.plugins.Job(s), j.h.redactor}
 }
 
-// spec is a task's use of a component other than a trigger.
+// unfilled is a job that cannot begin for want of its secrets.
+type unfilled struct{ err error }
+
+func (j unfilled) Run(context.Context, ax.RunRequest, func(ax.Output)) ax.Outcome {
+	return ax.Outcome{Status: ax.StatusFailed, Error: j.err.Error(), NotBegun: true}
+}
+
+// spec is a task's use of a component, with the secrets that it names.
+func (h *Host) spec(cfg *config.Config, task *ax.Task, kind pluginapi.Kind, use ax.Use) (s pluginhost.Spec, err error) {
+	if use.With, err = h.fill(cfg, task, kind, use); err != nil {
+		return s, err
+	}
+	return spec(task, use), nil
+}
+
+// spec is the use of a component by a task of a file.
 func spec(task *ax.Task, use ax.Use) pluginhost.Spec {
 	zone, err := trigger.Zone(task.Schedule.Timezone)
 	if err != nil {
@@ -53,7 +75,11 @@ func (j jobs) BindParams(ctx context.Context, task *ax.Task, req ax.RunRequest, 
 		ctx, cancel := context.WithTimeout(ctx, paramsTimeout)
 		defer cancel()
 		req.Params = made
-		provided, err := j.h.plugins.Params(spec(task, *task.ParamsFrom)).Resolve(ctx, req)
+		s, err := j.h.spec(j.h.live.Load().cfg, task, pluginapi.KindParams, *task.ParamsFrom)
+		if err != nil {
+			return nil, false, fmt.Errorf("%w: %w", ax.ErrAway, err)
+		}
+		provided, err := j.h.plugins.Params(s).Resolve(ctx, req)
 		if err != nil {
 			return nil, false, err
 		}

@@ -234,4 +234,7 @@ func (n narrow) NodesCost(ctx context.Context, span time.Duration) (api.NodesCos
 	return n.all.NodesCost(ctx, span)
 }
 
+// Secrets implements console.Backend. Whoever may make tasks may name all of them.
+func (n narrow) Secrets() []string { return n.all.Secrets() }
+
 var _ console.Backend = narrow{}

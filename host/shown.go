@@ -53,27 +53,28 @@ func (s *showing) schedule(from ax.Schedule) ax.Schedule {
 
 // task returns a definition as it may be shown: of the settings without the values
 // that came from ${…}, and without those that plugins keep secret. Of a component
-// that is not there nobody knows which those are, so all of its texts are hidden.
+// that is not there nobody knows which those are, so all of its texts are hidden,
+// unless people have made the task: it names its secrets.
 func (s *showing) task(task ax.Task) ax.Task {
+	hide := secrets.Hide
+	if task.Source == ax.SourceConsole {
+		hide = secrets.HideMade
+	}
 	task = withoutSecrets(s.redactor, task)
-	task.Job.With = s.settings(pluginapi.KindJob, task.Job)
+	settings := func(kind pluginapi.Kind, use ax.Use) json.RawMessage {
+		if len(use.With) == 0 {
+			return use.With
+		}
+		schema, err := s.catalog.Lookup(kind, use.Name)
+		return hide(schema, use.With, err == nil)
+	}
+	task.Job.With = settings(pluginapi.KindJob, task.Job)
 	for kind, use := range map[pluginapi.Kind]**ax.Use{pluginapi.KindParams: &task.ParamsFrom, pluginapi.KindTrigger: &task.Schedule.Trigger} {
 		if *use != nil {
-			*use = &ax.Use{Name: (*use).Name, With: s.settings(kind, **use)}
+			*use = &ax.Use{Name: (*use).Name, With: settings(kind, **use)}
 		}
 	}
 	return task
-}
-
-func (s *showing) settings(kind pluginapi.Kind, use ax.Use) json.RawMessage {
-	if len(use.With) == 0 {
-		return use.With
-	}
-	schema, err := s.catalog.Lookup(kind, use.Name)
-	if err != nil {
-		schema = nil
-	}
-	return secrets.Hide(schema, use.With, err != nil)
 }
 
 // secretSettings returns which settings of a component hold a secret anywhere, by

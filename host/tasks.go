@@ -14,6 +14,7 @@ import (
 	"github.com/axsched/ax/host/internal/redact"
 	"github.com/axsched/ax/host/internal/store"
 	"github.com/axsched/ax/host/internal/trigger"
+	"github.com/axsched/ax/pluginapi"
 	"github.com/axsched/ax/pluginapi/calendar"
 )
 
@@ -168,8 +169,16 @@ func (h *Host) entry(c *changes, task *ax.Task, row ax.TaskRow) (engine.Entry, e
 
 // timetable makes the trigger of a task that was first seen at an instant.
 func (h *Host) timetable(cfg *config.Config, task *ax.Task, firstSeen time.Time) (*trigger.Timetable, error) {
+	schedule := task.Schedule
+	if use := schedule.Trigger; use != nil {
+		with, err := h.fill(cfg, task, pluginapi.KindTrigger, *use)
+		if err != nil {
+			return nil, err
+		}
+		schedule.Trigger = &ax.Use{Name: use.Name, With: with}
+	}
 	return trigger.Compile(trigger.Spec{
-		Schedule: task.Schedule, Task: task.Name, Calendars: cfg.Calendars,
+		Schedule: schedule, Task: task.Name, Calendars: cfg.Calendars,
 		Plugins: triggers{h.plugins}, AnchorAt: firstSeen,
 	})
 }

@@ -54,11 +54,11 @@ func newNode(ctx context.Context, w *world, index int) (*node, error) {
 	if w.SQLite {
 		return n, nil
 	}
-	if n.db, err = proxy.New(ctx, loopback+":0", w.db.server.Address()); err != nil {
+	if n.db, err = proxy.New(ctx, between+":0", w.db.server.Address()); err != nil {
 		return nil, err
 	}
 	if n.peers, err = freeAddr(ctx); err == nil {
-		n.peer, err = proxy.New(ctx, loopback+":0", n.peers)
+		n.peer, err = proxy.New(ctx, between+":0", n.peers)
 	}
 	if err != nil {
 		n.close()

@@ -14,7 +14,12 @@ import (
 
 // loopback is where hosts and proxies listen. It is not 127.0.0.1, whose ports
 // outgoing connections use up.
-const loopback = "127.79.0.1"
+const (
+	loopback = "127.79.0.1"
+	// between is where proxies listen: they must not get a port that was free a
+	// moment ago and that a host is about to open.
+	between = "127.79.0.2"
+)
 
 // world is a directory with programs, hosts and what they leave behind, and their
 // database.

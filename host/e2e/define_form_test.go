@@ -30,12 +30,12 @@ func (w *world) page(path string, form url.Values) (status int, to, said string)
 	return resp.StatusCode, resp.Header.Get("Location"), string(text)
 }
 
-// TestFormOnAHost: the form has the settings of the plugins that are there, makes a
-// task that runs, and keeps a secret that it never shows.
+// TestFormOnAHost: the form has the settings of the plugins that are there, and makes a
+// task that runs with a secret that is in no row.
 func TestFormOnAHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "exec", "http")
-	w.config("tasks:\n- {name: filed, every: 1h, job: {use: exec, with: {command: [\"true\"]}}}\n")
+	w.config("secrets: {hush: hush-hush}\ntasks:\n- {name: filed, every: 1h, job: {use: exec, with: {command: [\"true\"]}}}\n")
 	h := w.start()
 	defer h.stop()
 	if status, _, said := w.page("/define?job=exec", nil); status != http.StatusOK || !strings.Contains(said, `name="job.with.kill_after"`) {
@@ -45,6 +45,10 @@ func TestFormOnAHost(t *testing.T) {
 		"do": {"save"}, "name": {"secretive"}, "when": {"every"}, "every": {"1h"}, "enabled": {"yes"}, "job.use": {"exec"},
 		"job.with.shell": {`test "${#TOKEN}" = 9`}, "job.with.env": {"TOKEN: hush-hush"},
 	}
+	if status, _, said := w.page("/define", form); status != http.StatusUnprocessableEntity || !strings.Contains(said, "a secret is not written down here") {
+		t.Fatalf("a secret in the definition: %d %s", status, said)
+	}
+	form.Set("job.with.env", `TOKEN: "${secret:hush}"`)
 	status, to, said := w.page("/define", form)
 	if status != http.StatusSeeOther || to != "/tasks/secretive?note=made" {
 		t.Fatalf("%d %s %s", status, to, said)
@@ -56,7 +60,6 @@ func TestFormOnAHost(t *testing.T) {
 	}
 	form.Set("version", "1")
 	form.Set("description", "edited")
-	form.Set("job.with.env", `TOKEN: "[secret]"`)
 	if status, to, said := w.page("/tasks/secretive/edit", form); status != http.StatusSeeOther {
 		t.Fatalf("%d %s %s", status, to, said)
 	}

@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,4 +105,79 @@ func (w *world) get(path string) string {
 		w.t.Fatalf("GET %s: %s: %s", path, resp.Status, body)
 	}
 	return string(body)
+}
+
+// A task that people make, in whatever way, names its secret. The job gets it, and it
+// is in no row, log, answer or page; without it in the configuration the task waits.
+func TestSecretsOfTasksThatPeopleMake(t *testing.T) {
+	t.Parallel()
+	const secret = "t0ken-of-files-7f3a"
+	s := newService(t)
+	w := newWorld(t, "http")
+	w.env = append(w.env, "FILES_TOKEN="+secret)
+	const config = "tasks: []\n"
+	w.config("secrets: {files-token: \"${env:FILES_TOKEN}\"}\n" + config)
+	h := w.start()
+	definition := func(name, token string) string {
+		return fmt.Sprintf(`{"name": %q, "every": "1s", "job": {"use": "http", "with": {"url": "%s/%s", "bearer_token": %q}}}`, name, s.URL, name, token)
+	}
+	create := func(text string) (status int) {
+		status, _ = w.send(http.MethodPost, "/tasks", text)
+		return status
+	}
+	form := url.Values{
+		"do": {"save"}, "name": {"by-form"}, "when": {"every"}, "every": {"1s"}, "enabled": {"yes"}, "job.use": {"http"},
+		"job.with.url": {s.URL + "/by-form"}, "job.with.bearer_token": {secret},
+	}
+
+	if status := create(definition("by-api", secret)); status != http.StatusUnprocessableEntity {
+		t.Errorf("over the API with a secret: %d", status)
+	}
+	if status, _, _ := w.page("/define", form); status != http.StatusUnprocessableEntity {
+		t.Errorf("in the console with a secret: %d", status)
+	}
+	w.write("by-command.json", definition("by-command", secret))
+	if r := w.ax("tasks", "create", "by-command.json"); r.code == 0 || !strings.Contains(r.err, "job.with.bearer_token: a secret is not written down here") {
+		t.Errorf("by command with a secret: %+v", r)
+	}
+	if status := create(definition("by-api", "${secret:other}")); status != http.StatusUnprocessableEntity {
+		t.Errorf("with a secret that is not there: %d", status)
+	}
+
+	if status := create(definition("by-api", "${secret:files-token}")); status != http.StatusCreated {
+		t.Errorf("over the API: %d", status)
+	}
+	form.Set("job.with.bearer_token", "${secret:files-token}")
+	if status, _, said := w.page("/define", form); status != http.StatusSeeOther {
+		t.Errorf("in the console: %d %s", status, said)
+	}
+	w.write("by-command.json", definition("by-command", "${secret:files-token}"))
+	w.axOK("tasks", "create", "by-command.json")
+	names := []string{"by-api", "by-form", "by-command"}
+	for _, name := range names {
+		if got := s.awaited(w, "/"+name, 1)[0].header.Get("Authorization"); got != "Bearer "+secret {
+			t.Errorf("%s sent %q", name, got)
+		}
+	}
+
+	places := map[string]string{"ax plugins": w.axOK("plugins"), "audit": w.get(api.Base + "/audit"), "the page of all": w.get("/tasks")}
+	for _, name := range names {
+		for _, path := range []string{"/tasks/" + name, "/tasks/" + name + "/edit", "/tasks/" + name + "/edit?text", api.Base + "/tasks/" + name, api.Base + "/tasks/" + name + "/definition"} {
+			places[path] = w.get(path)
+		}
+	}
+	w.config(config)
+	for _, name := range names {
+		w.parked(name, `there is no secret "files-token"`)
+	}
+	h.stop()
+	places["log of the host"] = w.log.since(0)
+	for _, name := range []string{"ax.db", "ax.db-wal"} {
+		places[name] = w.read("data/" + name)
+	}
+	for place, text := range places {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s shows the secret", place)
+		}
+	}
 }

@@ -46,7 +46,7 @@ type Definition struct {
 	Name      string          `json:"name"`
 	Version   int64           `json:"version" doc:"Grows with each change of the definition; If-Match takes it"`
 	Source    string          `json:"source" doc:"\"console\" for a task that people have made and can change here; else file:line"`
-	YAML      string          `json:"yaml" doc:"As an entry of tasks: in the configuration; [secret] stands for what is not shown"`
+	YAML      string          `json:"yaml" doc:"As an entry of tasks: in the configuration; secrets are named, and [secret] stands for those of a file"`
 	Task      json.RawMessage `json:"task" doc:"The same as an object"`
 	UpdatedAt time.Time       `json:"updated_at,omitzero" required:"false"`
 	UpdatedBy string          `json:"updated_by,omitempty"`
@@ -117,7 +117,7 @@ func (s *server) definitionRoutes() {
 	register(s, huma.Operation{
 		OperationID: "replace-task", Method: http.MethodPut, Path: Base + "/tasks/{name}", Tags: tags,
 		Summary:     "Define a task anew that was made here",
-		Description: "If-Match tells which version is replaced; \"*\" stands for any. Secrets that are left as [secret] stay as they are.",
+		Description: "If-Match tells which version is replaced; \"*\" stands for any.",
 		Errors:      editErrors(),
 	}, s.replaceTask)
 	register(s, huma.Operation{

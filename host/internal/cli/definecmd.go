@@ -34,8 +34,9 @@ func (p *program) definitionCommand() *cobra.Command {
 		Use:   "definition TASK",
 		Short: "Print the definition of a task as YAML",
 		Long: `Print the definition of a task as YAML, as an entry of tasks: in the configuration.
-Secrets are left out: [secret] stands for them. The first line tells the version, by
-which "ax tasks edit" finds out whether somebody else was quicker.`,
+Secrets are not in it: tasks that people make name them, ${secret:NAME}, and [secret]
+stands for those of a file. The first line tells the version, by which "ax tasks edit"
+finds out whether somebody else was quicker.`,
 		Example:           "  ax tasks definition tidy-up >tidy-up.yaml",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: p.taskNames,
@@ -102,10 +103,9 @@ func (p *program) editTaskCommand() *cobra.Command {
 	c := command(&cobra.Command{
 		Use:   "edit TASK [FILE]",
 		Short: "Define a task anew that was made with create, or in the console",
-		Long: `Define a task anew from FILE, or from the standard input. Secrets that are left as
-[secret] stay as they are. If the file begins with the line that "ax tasks definition"
-writes, or --version is given, the task is changed only if nobody else has changed it
-since. Tasks of the configuration are changed there.`,
+		Long: `Define a task anew from FILE, or from the standard input. If the file begins with the
+line that "ax tasks definition" writes, or --version is given, the task is changed only
+if nobody else has changed it since. Tasks of the configuration are changed there.`,
 		Example: "  ax tasks definition tidy-up >tidy-up.yaml\n  ax tasks edit tidy-up tidy-up.yaml",
 		Args:    cobra.RangeArgs(1, 2),
 	}, "", func(cmd *cobra.Command, args []string) error {

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/axsched/ax/host/internal/ax"
+	"github.com/axsched/ax/host/internal/secrets"
 	"github.com/axsched/ax/pluginapi"
 )
 
@@ -77,6 +79,7 @@ func (c *Config) checkOwn(cat Catalog) Faults {
 		c.passed.schemas = make([]string, len(c.uses))
 	}
 	k := &checker{catalog: cat, known: map[knownKey]*known{}, decoder: decoder{loader: newLoader(Options{})}}
+	k.byPeople, k.named = c.byPeople, secrets.Set(c.Named)
 	for i := range c.uses {
 		u := &c.uses[i]
 		first := len(k.faults)
@@ -120,6 +123,9 @@ type checker struct {
 	decoder
 	catalog Catalog
 	known   map[knownKey]*known
+	// byPeople: settings name their secrets, which are in named.
+	byPeople bool
+	named    secrets.Set
 }
 
 type knownKey struct {
@@ -142,6 +148,7 @@ func (k *checker) check(u *use, passed *string) {
 	case found.missing != nil:
 		k.faultAtName(u, "%v%s", found.missing, k.otherKind(u))
 		k.faults[len(k.faults)-1].Missing = true
+		k.settings(u, found)
 		return
 	case found.broken != nil:
 		k.faultAtName(u, "the settings schema of %s %s is unusable: %v", u.kind, u.Name, found.broken)
@@ -150,9 +157,9 @@ func (k *checker) check(u *use, passed *string) {
 	if *passed == found.raw {
 		return
 	}
-	settings := u.With
+	settings := k.settings(u, found)
 	if settings == nil {
-		settings = json.RawMessage("{}")
+		return
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(settings))
 	if err != nil {
@@ -166,6 +173,33 @@ func (k *checker) check(u *use, passed *string) {
 	}
 	t := translator{decoder: &k.decoder, use: u, schema: found.text}
 	t.report(invalid)
+}
+
+// settings returns those of a use with their secrets in place, nil if that cannot
+// be.
+func (k *checker) settings(u *use, found *known) json.RawMessage {
+	settings := u.With
+	if settings == nil {
+		settings = json.RawMessage("{}")
+	}
+	if !k.byPeople {
+		return settings
+	}
+	filled, err := k.named.Fill(json.RawMessage(found.raw), settings, found.missing == nil)
+	if err == nil {
+		return filled
+	}
+	at := u.with
+	if at == nil {
+		at = u.node.stub()
+	}
+	field := placeOfSettings(u.kind)
+	if f, ok := errors.AsType[*secrets.FieldError](err); ok {
+		field = joinField(field, f.Field)
+	}
+	k.fault(at, "%s: %v", field, err)
+	k.faults[len(k.faults)-1].Field = field
+	return nil
 }
 
 func (k *checker) lookup(u *use) *known {

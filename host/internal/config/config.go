@@ -46,7 +46,9 @@ type Config struct {
 	Listeners []Component
 	Tasks     []ax.Task
 
-	// Secrets are the values that came from ${env:…} and ${file:…}: what is
+	// Named are the secrets that definitions which people make may name.
+	Named map[string]string
+	// Secrets are the values of these, and those that came from ${env:…} and ${file:…}: what is
 	// logged, shown or sent must not contain them.
 	Secrets []string
 	// Warnings are what may be meant but probably is not.
@@ -64,6 +66,7 @@ type Config struct {
 	calendarFiles map[string][]HolidayFile
 	frame         frame
 	made          *Config // the tasks that are defined elsewhere, see With
+	byPeople      bool    // not from files: settings name their secrets
 }
 
 // Store says where the state is kept.

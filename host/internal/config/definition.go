@@ -41,10 +41,12 @@ type Defined struct {
 // of tasks: would be, in YAML or JSON. It is held to the same rules, with the
 // defaults, calendars and notifiers of this configuration. Values of ${env:…} and
 // ${file:…} are for files only: whoever may define a task need not be one who may
-// read the files of this machine. file names the text in positions.
+// read the files of this machine. ${secret:…} stays as it is, see package secrets.
+// file names the text in positions.
 func (c *Config) ReadTask(text []byte, file string) *Defined {
 	l := newLoader(c.frame.options)
 	l.config.App, l.config.Store, l.config.Cluster, l.config.Files = c.App, c.Store, c.Cluster, c.Files
+	l.config.byPeople, l.config.Named = true, c.Named
 	l.calendars, l.notifiers, l.bare = c.Calendars, c.Notifiers, true
 	d := &decoder{l, &source{path: file}}
 	defined := &Defined{single: l.config}
@@ -202,7 +204,7 @@ func refersTo(source string) bool {
 // their calendars are told.
 func (c *Config) With(tasks []ax.Task) *Config {
 	with := *c
-	with.made = &Config{App: c.App, Calendars: c.Calendars, Tasks: tasks, passed: &passed{}}
+	with.made = &Config{App: c.App, Calendars: c.Calendars, Tasks: tasks, passed: &passed{}, byPeople: true, Named: c.Named}
 	with.made.noteCalendars()
 	src := &source{path: ax.SourceConsole}
 	for i := range tasks {
@@ -271,31 +273,6 @@ func PlaceOfField(text []byte, field string) (line, column int) {
 		}
 	}
 	return line, column
-}
-
-// Refill changes the settings of the components that the task uses, before they
-// are checked. An error becomes a fault about the field that change returns, below
-// the settings.
-func (t *Defined) Refill(change func(kind pluginapi.Kind, with json.RawMessage) (json.RawMessage, string, error)) {
-	for i := range t.single.uses {
-		u := &t.single.uses[i]
-		with, field, err := change(u.kind, u.With)
-		if err != nil {
-			f := t.single.ComponentFault(u.kind, t.Task.Name, err)
-			f.Field = joinField(placeOfSettings(u.kind), field)
-			t.Faults = append(t.Faults, f)
-			continue
-		}
-		u.With = with
-		switch u.kind {
-		case pluginapi.KindTrigger:
-			t.Task.Schedule.Trigger.With = with
-		case pluginapi.KindParams:
-			t.Task.ParamsFrom.With = with
-		default:
-			t.Task.Job.With = with
-		}
-	}
 }
 
 // placeOfSettings is the key of the settings of a component that a task uses.

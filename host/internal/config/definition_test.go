@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +138,41 @@ func TestDefinitionSettings(t *testing.T) {
 	}
 	if want := []string{"job.with.command[0]", "job.with.colour", "job.with.inner.deep"}; !reflect.DeepEqual(fields, want) {
 		t.Errorf("faults %v at %v, want at %v", d.Faults, fields, want)
+	}
+}
+
+// TestDefinitionSecrets: a definition names its secrets, which are in place when its
+// settings are held against the schema.
+func TestDefinitionSecrets(t *testing.T) {
+	t.Parallel()
+	c := load(t, map[string]string{"config.yaml": "app: a\nsecrets: {key: \"${env:NAME}\"}\ntasks: []\n"})
+	if c.Named["key"] != "hidden-name" || !slices.Contains(c.Secrets, "hidden-name") {
+		t.Fatalf("%v, of the secrets %v", c.Named, c.Secrets)
+	}
+	cat := testCatalog{"job exec": json.RawMessage(`{"properties": {"key": {"type": "string", "writeOnly": true, "pattern": "^hidden"}, "url": {"type": "string"}}}`)}
+	for with, want := range map[string]string{
+		"{key: '${secret:key}', url: x}": "",
+		"{key: 'x${secret:key}'}":        "job.with.key: ",
+		"{key: '${secret:gone}'}":        `job.with.key: there is no secret "gone"`,
+		"{key: plain}":                   "job.with.key: a secret is not written down here",
+		"{url: '${secret:key}'}":         "job.with.url: secrets are filled in in settings that the plugin keeps secret",
+	} {
+		d := c.ReadTask([]byte("name: a\nevery: 5s\njob: {use: exec, with: "+with+"}"), "task.yaml")
+		if missing := d.CheckComponents(cat); len(missing) > 0 {
+			t.Fatal(missing)
+		}
+		switch {
+		case want == "" && len(d.Faults) == 0:
+		case want == "" || len(d.Faults) != 1 || !strings.HasPrefix(d.Faults[0].Field+": ", want[:len("job.with.key: ")]) || !strings.Contains(d.Faults[0].Message, want[len("job.with.key: "):]):
+			t.Errorf("%s: %+v", with, d.Faults)
+		}
+		if strings.Contains(fmt.Sprint(d.Task, d.Faults), "hidden-name") {
+			t.Errorf("%s: the secret is in the task, or in its faults", with)
+		}
+		made := c.With([]ax.Task{d.Task}).CheckComponents(cat)
+		if (len(made) == 0) != (want == "") {
+			t.Errorf("%s: once it is in force: %v", with, made)
+		}
 	}
 }
 

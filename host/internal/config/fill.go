@@ -13,9 +13,9 @@ import (
 	"github.com/axsched/ax/host/internal/spelling"
 )
 
-// reference matches ${env:NAME}, ${file:PATH} and the escape $${. The shell's
-// own ${NAME} is no reference and stays as it is; words close to env and file
-// are matched to be refused.
+// reference matches ${env:NAME}, ${file:PATH}, ${secret:NAME} and the escape $${.
+// The shell's own ${NAME} is no reference and stays as it is; words close to env and
+// file are matched to be refused.
 var reference = regexp.MustCompile(`\$\$\{|\$\{([a-zA-Z]+):([^}]*)\}`)
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -65,12 +65,20 @@ func (d *decoder) lookUp(source, name string) (string, error) {
 		return d.lookUpEnv(name)
 	case "file":
 		return d.lookUpFile(name)
+	case "secret":
+		if d.bare || shellWord(name) {
+			return "", errNoReference // a task that people make names its secrets
+		}
+		return "", fmt.Errorf("${secret:%s} is for tasks that are made over the API or in the console: write ${env:NAME} or ${file:PATH} here, or $${ for a ${ that is to stay", name)
 	}
-	if guess := spelling.Nearest(source, []string{"env", "file"}); guess != "" && !strings.ContainsAny(name[:min(1, len(name))], "-=?+") {
+	if guess := spelling.Nearest(source, []string{"env", "file"}); guess != "" && !shellWord(name) {
 		return "", fmt.Errorf("${%s:…} is not known, did you mean ${%s:…}? Write $${ for a ${ that is to stay", source, guess)
 	}
 	return "", errNoReference
 }
+
+// shellWord reports whether ${x:word} says something to a shell, such as ${x:-word}.
+func shellWord(word string) bool { return strings.ContainsAny(word[:min(1, len(word))], "-=?+") }
 
 func (d *decoder) lookUpEnv(name string) (string, error) {
 	if !envName.MatchString(name) {

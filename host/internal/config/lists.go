@@ -85,6 +85,26 @@ func textMap(to *map[string]string) rule {
 	}}
 }
 
+// secretTexts is an object of secrets by the names that people give them.
+func secretTexts(to *map[string]string) rule {
+	r := textMap(to)
+	take := r.take
+	r.take = func(d *decoder, key string, n *yaml.Node) {
+		take(d, key, n)
+		for _, p := range pairs(n) {
+			d.checkName(key, p.key)
+			switch value := (*to)[p.key.Value]; {
+			case p.value.Tag != "!!str" || p.value.Kind == 0: // a fault already
+			case len(value) < minSecretBytes:
+				d.fault(p.value, "%s.%s: expected a secret of at least %d characters, such as ${env:SHOP_TOKEN}", key, p.key.Value, minSecretBytes)
+			default:
+				d.secret(value)
+			}
+		}
+	}
+	return r
+}
+
 // named is an object whose keys are names that people choose.
 func named(elem rule) rule { return rule{kind: kindObject, elem: &elem} }
 

@@ -84,6 +84,7 @@ func (s *settings) fields() []field {
 		{"alerts", s.alerts.rule()},
 		{"traces", s.traces.rule()},
 		{"metrics", section("metrics", field{"by_task", boolean(&c.Metrics.ByTask)})},
+		{"secrets", secretTexts(&c.Named)},
 		{"retention", duration(&c.Retention, time.Hour)},
 		{"include", orOne(listOf(noting(text(new(string)), &pattern), func() {}, func() { s.include = append(s.include, pattern) }))},
 		{"defaults", later(section("defaults", new(taskDraft).defaultFields()...), &s.defaults)},

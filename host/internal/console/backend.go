@@ -19,6 +19,8 @@ type Backend interface {
 	FindTasks(ctx context.Context, s TaskSearch) (TaskPage, error)
 	// Calendars returns all calendars by name.
 	Calendars(ctx context.Context) ([]Calendar, error)
+	// Secrets returns the names of the secrets that a task may name.
+	Secrets() []string
 }
 
 // Overview is how an app fares.

@@ -51,7 +51,7 @@ func (s *console) newTask(r *http.Request, p *page) (*defineForm, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.formOf(r.Context(), p, d, true)
+	f, err := s.formOf(r.Context(), p, d)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *console) editTask(r *http.Request, p *page) (*defineForm, error) {
 	if d.Source != api.SourceConsole {
 		return nil, &api.Conflict{Reason: p.T("The task %q is defined in %s: it is changed there.", d.Name, d.Source)}
 	}
-	f, err := s.formOf(r.Context(), p, d, false)
+	f, err := s.formOf(r.Context(), p, d)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *console) editTask(r *http.Request, p *page) (*defineForm, error) {
 }
 
 // formOf makes the form of a definition.
-func (s *console) formOf(ctx context.Context, p *page, d api.Definition, copied bool) (*defineForm, error) {
+func (s *console) formOf(ctx context.Context, p *page, d api.Definition) (*defineForm, error) {
 	t := parseTree(d.YAML)
 	job, _ := t.take("job.use", "line")
 	trigger, _ := t.take("trigger.use", "line")
@@ -93,7 +93,7 @@ func (s *console) formOf(ctx context.Context, p *page, d api.Definition, copied 
 		return nil, err
 	}
 	f.Name, f.Version, f.YAML = d.Name, d.Version, d.YAML
-	f.show(d.YAML, copied)
+	f.show(d.YAML)
 	return f, nil
 }
 
@@ -101,7 +101,7 @@ func (s *console) formOf(ctx context.Context, p *page, d api.Definition, copied 
 type sent struct {
 	form   *defineForm
 	text   string // the definition
-	masked string // without new secrets
+	masked string // without secrets that were written down
 	faults []api.TaskFault
 }
 

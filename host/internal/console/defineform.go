@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/secrets"
 )
 
 // defineForm is the form in which a task is made or changed.
@@ -35,6 +36,7 @@ type defineForm struct {
 	Check        *api.TaskCheck
 	Commands     bool // the job runs commands, for which not everybody may ask
 	NotifyFault  string
+	Secrets      []string // names
 }
 
 // chosen is a box that can be checked.
@@ -62,7 +64,7 @@ func (s *console) newForm(ctx context.Context, p *page, job, trigger string) (*d
 	if err != nil {
 		return nil, err
 	}
-	f := &defineForm{When: "cron", Enabled: true}
+	f := &defineForm{When: "cron", Enabled: true, Secrets: s.backend.Secrets()}
 	for _, c := range components {
 		switch c.Kind {
 		case "job":
@@ -155,8 +157,8 @@ func (f *defineForm) inputs(do func(*setting)) {
 	}
 }
 
-// show puts a definition into the form. Of a copy secrets do not come along.
-func (f *defineForm) show(definition string, copied bool) {
+// show puts a definition into the form.
+func (f *defineForm) show(definition string) {
 	t := parseTree(definition)
 	for _, c := range []*componentForm{f.Job, f.Trigger} {
 		t.take(c.Key+".use", "line")
@@ -166,12 +168,9 @@ func (f *defineForm) show(definition string, copied bool) {
 		f.Enabled = value == "true"
 	}
 	f.inputs(func(s *setting) {
-		value, there := t.take(s.Key, s.Kind)
-		if s.Kind == "secret" {
-			s.Kept = there && value == secretMark && !copied
-			return
+		if s.Value, _ = t.take(s.Key, s.Kind); s.Value == secrets.Mark {
+			s.Value = "" // of a file's task
 		}
-		s.Value = value
 	})
 	for _, s := range f.Due {
 		if s.Value != "" {
@@ -201,12 +200,12 @@ func (f *defineForm) choose(names []string) {
 	}
 }
 
-// fill puts what was sent back into the form. New secrets are not shown again.
+// fill puts what was sent back into the form, but no secret.
 func (f *defineForm) fill(values url.Values) {
 	f.inputs(func(s *setting) {
 		s.Value = strings.ReplaceAll(values.Get(s.Key), "\r\n", "\n")
-		if s.Kind == "secret" {
-			s.Kept, s.Value = values.Get("kept."+s.Key) != "", ""
+		if s.Kind == "secret" && !secrets.Named(s.Value) {
+			s.Value = ""
 		}
 	})
 	f.When, f.Enabled = values.Get("when"), values.Get("enabled") != ""

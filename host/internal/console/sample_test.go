@@ -191,6 +191,9 @@ func (s *sample) FindTasks(ctx context.Context, q console.TaskSearch) (console.T
 // Calendars implements console.Backend.
 func (s *sample) Calendars(context.Context) ([]console.Calendar, error) { return s.calendars, nil }
 
+// Secrets implements console.Backend.
+func (*sample) Secrets() []string { return []string{"files-token", "shop-token"} }
+
 // AuditTrail implements console.Backend.
 func (s *sample) AuditTrail(_ context.Context, f ax.AuditFilter) ([]ax.AuditRow, error) {
 	noon := apitest.Noon()
@@ -228,6 +231,9 @@ func (*bare) FindTasks(context.Context, console.TaskSearch) (console.TaskPage, e
 
 // Calendars implements console.Backend.
 func (*bare) Calendars(context.Context) ([]console.Calendar, error) { return nil, nil }
+
+// Secrets implements console.Backend.
+func (*bare) Secrets() []string { return nil }
 
 // AuditTrail implements console.Backend.
 func (*bare) AuditTrail(context.Context, ax.AuditFilter) ([]ax.AuditRow, error) { return nil, nil }

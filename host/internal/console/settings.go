@@ -25,8 +25,6 @@ type setting struct {
 	Inner    []setting
 
 	Value string
-	// Kept: there is a secret that is not shown.
-	Kept  bool
 	Fault string
 }
 

@@ -10,10 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/axsched/ax/host/internal/api"
+	"github.com/axsched/ax/host/internal/secrets"
 )
-
-// secretMark stands for a secret that is not shown, as in api.Definition.
-const secretMark = "[secret]"
 
 // tree is a definition as YAML, of which a form takes one key after the other. What
 // is left is shown as YAML.
@@ -193,8 +191,8 @@ func valueOf(text, kind string) (*yaml.Node, error) {
 	return textNode(text), nil
 }
 
-// body writes the definition that a form says. masked leaves new secrets out, for
-// showing it. What cannot be read is a fault at its key.
+// body writes the definition that a form says. masked leaves secrets out that were
+// written down, for showing it. What cannot be read is a fault at its key.
 func (f *defineForm) body(values url.Values, masked bool) (string, []api.TaskFault) {
 	t := parseTree("")
 	var faults []api.TaskFault
@@ -264,11 +262,8 @@ func (f *defineForm) putSettings(c *componentForm, values url.Values, masked boo
 	}
 	each(c.Settings, func(s *setting) {
 		text := values.Get(s.Key)
-		if s.Kind == "secret" {
-			switch {
-			case text != "" && masked, text == "" && values.Get("kept."+s.Key) != "" && values.Get("drop."+s.Key) == "":
-				text = secretMark
-			}
+		if s.Kind == "secret" && masked && text != "" && !secrets.Named(text) {
+			text = secrets.Mark
 		}
 		put(s.Key, text, s.Kind)
 	})

@@ -14,15 +14,6 @@ type member struct {
 	value any
 }
 
-func (m members) get(name string) any {
-	for i := range m {
-		if m[i].name == name {
-			return m[i].value
-		}
-	}
-	return nil
-}
-
 // decode reads JSON, with the members of objects in their order and numbers with
 // all their digits.
 func decode(text json.RawMessage) (any, error) {

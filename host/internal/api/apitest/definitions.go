@@ -29,7 +29,7 @@ job:
   use: http
   with:
     url: https://files.example/tidy
-    bearer_token: "[secret]"
+    bearer_token: "${secret:files-token}"
 retry: {count: 1}
 notify: {to: [ops]}
 `
@@ -38,7 +38,7 @@ notify: {to: [ops]}
 func (d *DefinitionSample) Definition(_ context.Context, name string) (api.Definition, error) {
 	made := api.Definition{
 		Name: name, Version: 3, Source: api.SourceConsole, YAML: tidyUp, UpdatedAt: Noon().Add(-time.Hour), UpdatedBy: "ann",
-		Task: json.RawMessage(`{"name":"tidy-up","cron":"0 30 3 * * ?","job":{"use":"http","with":{"url":"https://files.example/tidy","bearer_token":"[secret]"}}}`),
+		Task: json.RawMessage(`{"name":"tidy-up","cron":"0 30 3 * * ?","job":{"use":"http","with":{"url":"https://files.example/tidy","bearer_token":"${secret:files-token}"}}}`),
 	}
 	switch {
 	case d.Noted == nil:
@@ -47,7 +47,7 @@ func (d *DefinitionSample) Definition(_ context.Context, name string) (api.Defin
 		return made, nil
 	case name == "billing/close-day" || name == "warm-up" || name == "每日对账":
 		made.Version, made.Source, made.UpdatedBy = 7, "conf.yaml:12", "config"
-		made.YAML = strings.ReplaceAll(tidyUp, "tidy-up", name)
+		made.YAML = strings.NewReplacer("tidy-up", name, "${secret:files-token}", "[secret]").Replace(tidyUp)
 		return made, nil
 	}
 	return made, missing("task", name)
