@@ -193,7 +193,7 @@ func (b backend) Run(ctx context.Context, name string, o api.RunOptions) (ax.Ins
 	var id ax.InstanceID
 	m, repeated := engine.Manual{Task: name, Params: over, Force: o.Force, By: o.Actor}, false
 	if o.Key == "" {
-		id, err = b.h.engine.RunNow(ctx, m)
+		id, err = b.h.fleet.runNow(ctx, m)
 	} else {
 		id, repeated, err = b.runOnce(ctx, m, o)
 	}

@@ -176,7 +176,7 @@ func (b backend) runOnce(ctx context.Context, m engine.Manual, o api.RunOptions)
 			return 0, false, err
 		}
 		// The first one may also be what keeps the task busy.
-		id, err = b.h.engine.RunNow(ctx, m)
+		id, err = b.h.fleet.runNow(ctx, m)
 		if !errors.Is(err, ax.ErrRepeated) && !errors.Is(err, engine.ErrBusy) {
 			break
 		}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,59 @@ func TestAnyHostWillDo(t *testing.T) {
 }
 
 // With strategy: broadcast each host has a run of its own, which knows its part.
+// TestRunByHandOnAnyHost: whatever host is asked, a run by hand is refused while the
+// task runs, can be forced, and is made once for a key.
+func TestRunByHandOnAnyHost(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, "worker")
+	const tasks = 4 // either host schedules some of them
+	var body strings.Builder
+	body.WriteString("tasks:\n")
+	for i := range tasks {
+		fmt.Fprintf(&body, "- {name: t%d, every: 1h, job: {use: work, with: {takes: 60000ms}}}\n", i)
+	}
+	var hosts []*host
+	c[0].node, c[1].node = "a", "b"
+	for _, w := range c {
+		w.config(body.String())
+		hosts = append(hosts, w.start())
+	}
+	for _, w := range c {
+		w.states("a live", "b live")
+	}
+	for i := range tasks {
+		task := fmt.Sprintf("t%d", i)
+		c[0].axOK("run", task)
+		c[0].runs(task, 1, ax.StatusRunning)
+		for _, w := range c {
+			if r := w.ax("run", task); r.code == 0 || !strings.Contains(r.err, "the task runs already") {
+				t.Errorf("%s asked for %s, which runs: %+v", w.node, task, r)
+			}
+		}
+		c[0].axOK("run", task, "--force")
+		c[1].axOK("run", task, "--force")
+		ids := map[string]bool{}
+		for range 2 {
+			for _, w := range c {
+				status, answer := w.send(http.MethodPost, "/tasks/"+task+"/run", `{"force":true}`, "Content-Type", "application/json", "Idempotency-Key", "once "+task)
+				if status != http.StatusOK && status != http.StatusAccepted && status != http.StatusCreated {
+					t.Errorf("%s with a key: %d %s", w.node, status, answer)
+				}
+				ids[answer] = true
+			}
+		}
+		if len(ids) != 1 {
+			t.Errorf("%s: one key, answers %v", task, ids)
+		}
+		if n := len(c[0].runs(task, 4, ax.StatusRunning)); n != 4 {
+			t.Errorf("%d runs of %s", n, task)
+		}
+	}
+	for _, h := range hosts {
+		h.kill()
+	}
+}
+
 func TestEveryHostHasItsShard(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3, "exec")

@@ -136,4 +136,16 @@ func (s *Server) drain(_ context.Context, _ string, body []byte) (any, error) {
 	return answer, nil
 }
 
+func (s *Server) run(ctx context.Context, _ string, body []byte) (any, error) {
+	req, err := decode[Run](body)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.cfg.Host.Run(ctx, req)
+	if refusal, ok := errors.AsType[*RefusalError](err); ok {
+		return runAnswer{Code: refusal.Code, Text: refusal.Text}, nil
+	}
+	return runAnswer{Instance: id}, err
+}
+
 func (s *Server) ping(context.Context, string, []byte) (any, error) { return empty{}, nil }

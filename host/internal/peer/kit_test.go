@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -91,6 +92,14 @@ func (d *desk) Drain(undo bool, by string) error {
 	}
 	d.hear("drain for " + by)
 	return nil
+}
+
+func (d *desk) Run(_ context.Context, r Run) (ax.InstanceID, error) {
+	if !r.Force {
+		return 0, &RefusalError{Code: Running, Text: r.Task + " runs"}
+	}
+	d.hear(fmt.Sprintf("%s by %s with %s, %s %s at %s", r.Task, r.By, r.Params, r.Key, r.Digest, r.AskedAt.Format(time.TimeOnly)))
+	return 42, nil
 }
 
 func (d *desk) hear(text string) {

@@ -95,6 +95,21 @@ func (c *Client) Drain(ctx context.Context, undo bool, by string) error {
 	return nil
 }
 
+// Run asks the host to start a task by hand that it schedules. A *RefusalError says
+// why it does not; after any other error it may have.
+func (c *Client) Run(ctx context.Context, r Run) (ax.InstanceID, error) {
+	ctx, cancel := context.WithTimeout(ctx, shortCall)
+	defer cancel()
+	var answer runAnswer
+	if err := c.call(ctx, c.calls, "run", r, &answer); err != nil {
+		return 0, err
+	}
+	if answer.Code != "" {
+		return 0, &RefusalError{Code: answer.Code, Text: answer.Text}
+	}
+	return answer.Instance, nil
+}
+
 // Ping asks for a sign of life, over a connection that is used for nothing else.
 func (c *Client) Ping(ctx context.Context) error { return c.call(ctx, c.probes, "ping", empty{}, nil) }
 

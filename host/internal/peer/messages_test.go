@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -69,6 +70,15 @@ func TestMessages(t *testing.T) {
 	}
 	if err := c.Drain(t.Context(), true, "lin"); err == nil || err.Error() != "it is not drained" {
 		t.Errorf("a refusal arrived as %v", err)
+	}
+	run := Run{Task: "t", Params: json.RawMessage(`{"a":1}`), Force: true, By: "lin", Key: "k", Digest: "d", AskedAt: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)}
+	if id, err := c.Run(t.Context(), run); err != nil || id != 42 || host.heard[len(host.heard)-1] != `t by lin with {"a":1}, k d at 10:00:00` {
+		t.Errorf("a run: %d, %v, heard %s", id, err, host.heard[len(host.heard)-1])
+	}
+	run.Force = false
+	_, err := c.Run(t.Context(), run)
+	if refusal, ok := errors.AsType[*RefusalError](err); !ok || refusal.Code != Running || refusal.Text != "t runs" {
+		t.Errorf("a run that is refused: %v", err)
 	}
 }
 

@@ -31,6 +31,7 @@ package peer
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -102,6 +103,22 @@ type Host interface {
 	// Drain asks this host to leave scheduling, or to take part in it again. by
 	// is who asked for it, for the log. The error is for whoever asked.
 	Drain(undo bool, by string) error
+	// Run starts a task by hand that this host schedules. A *RefusalError says why
+	// it does not.
+	Run(ctx context.Context, r Run) (ax.InstanceID, error)
+}
+
+// Run is a run by hand that a person has asked another host for.
+type Run struct {
+	Task   string          `json:"task"`
+	Params json.RawMessage `json:"params,omitempty"` // laid over those of the task
+	Force  bool            `json:"force,omitempty"`
+	By     string          `json:"by"`
+	// Key and Digest are those of the request, which is done once; AskedAt is when
+	// it was made.
+	Key     string    `json:"key"`
+	Digest  string    `json:"digest"`
+	AskedAt time.Time `json:"asked_at"`
 }
 
 // Dispatch is an attempt for another host.
@@ -141,6 +158,10 @@ const (
 	Unable RefusalCode = "unable"
 	// Fenced: it cannot reach the database.
 	Fenced RefusalCode = "fenced"
+	// Running: the task runs already, up to its limit.
+	Running RefusalCode = "running"
+	// Repeated: the request was done before.
+	Repeated RefusalCode = "repeated"
 )
 
 func (r *RefusalError) Error() string {

@@ -54,7 +54,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s := &Server{cfg: cfg, sessions: sessions{all: map[string]*session{}}, strangers: strangers{log: cfg.Log}}
 	s.handlers = map[string]handler{
 		"dispatch": s.dispatch, "ended": s.ended, "cancel": s.cancel,
-		"changed": s.changed, "leaving": s.leaving, "drain": s.drain, "ping": s.ping,
+		"changed": s.changed, "leaving": s.leaving, "drain": s.drain, "run": s.run, "ping": s.ping,
 	}
 	s.http = &http.Server{
 		Handler: s, ReadHeaderTimeout: slowClient, IdleTimeout: idleConn, MaxHeaderBytes: 16 << 10,

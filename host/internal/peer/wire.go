@@ -94,5 +94,12 @@ type drainAnswer struct {
 	Refusal string `json:"refusal,omitempty"`
 }
 
+// runAnswer has the instance that a Run made, or says why there is none.
+type runAnswer struct {
+	Instance ax.InstanceID `json:"instance,omitempty"`
+	Code     RefusalCode   `json:"code,omitempty"`
+	Text     string        `json:"text,omitempty"`
+}
+
 // empty is a message without content.
 type empty struct{}
