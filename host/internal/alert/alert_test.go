@@ -121,6 +121,25 @@ func TestEvents(t *testing.T) {
 			w.succeeds(a)
 			w.succeeds(a)
 		}, []string{"0s ops: a failed x1", "20m0s ops: a recovered x1"}},
+		{"recovered on all hosts", []func(*ax.Task){broadcast}, func(w *world, a *ax.Task) {
+			w.there("n1", w.fails, a)
+			w.there("n2", w.fails, a)
+			w.kill() // who comes next knows
+			w.open()
+			w.at(20 * time.Minute)
+			w.there("n1", w.succeedsOn, a)
+			w.there("n3", w.succeedsOn, a)
+			w.at(40 * time.Minute)
+			w.there("n2", w.succeedsOn, a)
+		}, []string{"0s ops: a failed x1", "10m0s ops: a failed x1", "40m0s ops: a recovered x1"}},
+		{"recovered but for a host that is gone", []func(*ax.Task){broadcast}, func(w *world, a *ax.Task) {
+			w.there("n1", w.fails, a)
+			w.there("n2", w.fails, a)
+			w.at(191 * time.Hour)
+			w.there("n1", w.succeedsOn, a)
+			w.at(193 * time.Hour)
+			w.there("n1", w.succeedsOn, a)
+		}, []string{"0s ops: a failed x1", "10m0s ops: a failed x1", "193h0m0s ops: a recovered x1"}},
 		{"a success without failures", nil, func(w *world, a *ax.Task) { w.succeeds(a) }, nil},
 		{"too few in a row", []func(*ax.Task){after(3)}, func(w *world, a *ax.Task) {
 			w.fails(a, "e")
@@ -211,6 +230,17 @@ func TestFailuresInARowAreKept(t *testing.T) {
 		}
 	})
 }
+
+func broadcast(t *ax.Task) { t.Strategy = ax.StrategyBroadcast }
+
+// there ends a run on a host.
+func (w *world) there(node string, end func(*ax.Task, string), task *ax.Task) {
+	w.runsOn = node
+	end(task, "e")
+	w.runsOn = ""
+}
+
+func (w *world) succeedsOn(task *ax.Task, _ string) { w.succeeds(task) }
 
 func TestRestartWithinAWindow(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package alert_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -32,6 +33,7 @@ const window = 10 * time.Minute
 
 // world is a Manager with a real store and notifiers that are functions.
 type world struct {
+	runsOn   string // on which runs are, empty for n1
 	t        *testing.T
 	node     string
 	path     string
@@ -258,7 +260,7 @@ func (w *world) attempt(task *ax.Task, status ax.Status, text string, again bool
 	now := time.Now()
 	running := ax.Instance{
 		ID: w.run, TaskID: task.ID, TaskName: task.Name, App: task.App, Kind: ax.KindManual, Status: ax.StatusRunning,
-		ScheduledAt: now.Add(time.Duration(w.run%1_000_000) * time.Microsecond), CreatedAt: now, StartedAt: now, Attempt: 1, Node: "n1",
+		ScheduledAt: now.Add(time.Duration(w.run%1_000_000) * time.Microsecond), CreatedAt: now, StartedAt: now, Attempt: 1, Node: cmp.Or(w.runsOn, "n1"),
 	}
 	ended := running
 	ended.Status, ended.Error, ended.EndedAt = status, text, now

@@ -22,6 +22,9 @@ type story struct {
 	Untold []tally `json:"untold,omitempty"`
 	// Cause is a hash of the newest error.
 	Cause string `json:"cause,omitempty"`
+	// On is when a task that is broadcast failed last on each host where it has not
+	// succeeded since.
+	On map[string]time.Time `json:"on,omitempty"`
 	// Told are runs that people were told of as slow or late, Overdue the newest
 	// due time that they were told of as without a record.
 	Told    []string  `json:"told,omitempty"`
@@ -95,6 +98,12 @@ func (s *story) fail(task *ax.Task, ev *ax.AlertEvent, t *telling) {
 		s.Since = ev.At
 	}
 	s.failures++
+	if task.Strategy == ax.StrategyBroadcast {
+		if s.On == nil {
+			s.On = map[string]time.Time{}
+		}
+		s.On[ev.Node] = ev.At
+	}
 	s.Newest = newest(s.Newest, ev.At)
 	if ev.Detail != "" { // only the newest one has its text
 		s.Cause = causeOf(ev.Detail, task.Name)
@@ -122,7 +131,7 @@ func (s *story) fail(task *ax.Task, ev *ax.AlertEvent, t *telling) {
 // succeed ends the failures in a row. It is a recovery if people were told of
 // them, or would have been.
 func (s *story) succeed(task *ax.Task, ev *ax.AlertEvent, t *telling) {
-	if s.failures == 0 {
+	if s.failures == 0 || s.failsElsewhere(ev) {
 		return
 	}
 	if s.failures >= task.Notify.After && wanted(task, recovered) {
@@ -134,7 +143,23 @@ func (s *story) succeed(task *ax.Task, ev *ax.AlertEvent, t *telling) {
 			t.run = r
 		}
 	}
-	s.failures, s.Since, s.Newest, s.Untold, s.Cause = 0, time.Time{}, time.Time{}, nil, ""
+	s.failures, s.Since, s.Newest, s.Untold, s.Cause, s.On = 0, time.Time{}, time.Time{}, nil, "", nil
+}
+
+// hostGone is after how long a host on which a task failed and did not run again
+// is no longer waited for.
+const hostGone = 8 * 24 * time.Hour
+
+// failsElsewhere takes a success of a task that is broadcast in, and reports whether
+// the task still fails on other hosts.
+func (s *story) failsElsewhere(ev *ax.AlertEvent) bool {
+	delete(s.On, ev.Node)
+	for node, at := range s.On {
+		if ev.At.Sub(at) > hostGone {
+			delete(s.On, node)
+		}
+	}
+	return len(s.On) > 0
 }
 
 func wanted(task *ax.Task, name string) bool { return slices.Contains(task.Notify.On, name) }

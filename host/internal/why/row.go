@@ -1,7 +1,9 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,41 +13,71 @@ import (
 )
 
 // recorded answers by the instances of the due time: the scheduled one, or the
-// MISSED one that stands for it among others, and the one of a backfill. It
-// reports false if there is none.
+// MISSED one that stands for it among others, and the one of a backfill; of a task
+// that is broadcast its shards. It reports false if there is none.
 func (q *inquiry) recorded(due *trigger.Step) bool {
-	rows := make([]*ax.Instance, 0, 2)
-	for _, kind := range []ax.Kind{ax.KindScheduled, ax.KindBackfill} {
-		found := q.rowOf(kind)
-		if found == nil && kind == ax.KindScheduled {
-			found = q.covering(due)
-		}
-		if found != nil {
-			rows = append(rows, found)
+	rows, again := q.rowsOf(ax.KindScheduled), q.rowsOf(ax.KindBackfill)
+	if len(rows) == 0 {
+		if missed := q.covering(due); missed != nil {
+			rows = append(rows, missed)
 		}
 	}
-	if len(rows) == 0 {
+	last := rows
+	if len(again) > 0 {
+		last = again
+	}
+	if len(last) == 0 {
 		return false
 	}
 	q.tellSchedule(due)
-	for _, row := range rows {
+	for _, row := range slices.Concat(rows, again) {
 		q.tellRow(row)
 	}
-	newest := rows[len(rows)-1]
-	q.answer.Instance = newest.ID.String()
-	q.conclude(codeOf(newest.Status), q.summary(newest))
-	if len(rows) == 2 {
+	telling := slices.MinFunc(last, func(a, b *ax.Instance) int { return rank(a.Status) - rank(b.Status) })
+	q.answer.Instance = telling.ID.String()
+	q.conclude(codeOf(telling.Status), q.summary(telling))
+	if len(last) > 1 {
+		q.answer.Summary = sum(last) + " " + joined(shardName(telling), q.answer.Summary)
+	}
+	if len(rows) > 0 && len(again) > 0 {
 		q.answer.Summary = joined("It was made up for by a backfill", q.answer.Summary)
 	}
 	return true
 }
 
-func (q *inquiry) rowOf(kind ax.Kind) *ax.Instance {
-	i := slices.IndexFunc(q.Rows, func(r ax.Instance) bool { return r.Kind == kind })
-	if i < 0 {
-		return nil
+// rowsOf are the instances of a kind, of shards in their order.
+func (q *inquiry) rowsOf(kind ax.Kind) []*ax.Instance {
+	var rows []*ax.Instance
+	for i := range q.Rows {
+		if q.Rows[i].Kind == kind {
+			rows = append(rows, &q.Rows[i])
+		}
 	}
-	return &q.Rows[i]
+	slices.SortFunc(rows, func(a, b *ax.Instance) int { return a.Shard - b.Shard })
+	return rows
+}
+
+// rank orders states by how much they matter to who asks why: what failed, what
+// goes on, what did not run, what succeeded.
+func rank(s ax.Status) int {
+	order := []Code{Failed, Retrying, Running, Waiting, Canceled, Skipped, Missed, Succeeded}
+	return slices.Index(order, codeOf(s))
+}
+
+func shardName(r *ax.Instance) string { return fmt.Sprintf("Shard %d of %d", r.Shard+1, r.Shards) }
+
+// sum counts what became of the shards of a due time.
+func sum(shards []*ax.Instance) string {
+	counts := map[ax.Status]int{}
+	for _, r := range shards {
+		counts[r.Status]++
+	}
+	states := slices.SortedFunc(maps.Keys(counts), func(a, b ax.Status) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a, b)) })
+	parts := make([]string, len(states))
+	for i, s := range states {
+		parts[i] = fmt.Sprintf("%d %s", counts[s], s)
+	}
+	return fmt.Sprintf("It has a run on each of %d hosts: %s.", len(shards), strings.Join(parts, ", "))
 }
 
 // covering is the MISSED instance that stands for the due time and others before
@@ -184,7 +216,7 @@ func (q *inquiry) blocking(r *ax.Instance) []*ax.Instance {
 	var found []*ax.Instance
 	for i := range q.Others {
 		o := &q.Others[i]
-		began := o.ID < r.ID && !o.StartedAt.IsZero()
+		began := o.ID < r.ID && !o.StartedAt.IsZero() && (r.Shards == 0 || o.Node == r.Node)
 		if began && (o.Status == ax.StatusRunning || o.EndedAt.After(r.CreatedAt)) {
 			found = append(found, o)
 		}
@@ -207,7 +239,11 @@ func (q *inquiry) tellRow(r *ax.Instance) {
 	}
 	for _, e := range q.Events[r.ID] {
 		if step := stepOf(e, r); step != "" {
-			q.tellOf(r, e.At, step, line(strings.TrimPrefix(e.Text, string(step)+": ")))
+			text := line(strings.TrimPrefix(e.Text, string(step)+": "))
+			if r.Shards > 0 && !strings.Contains(text, "shard ") {
+				text = fmt.Sprintf("shard %d, %s: %s", r.Shard+1, r.Node, text)
+			}
+			q.tellOf(r, e.At, step, text)
 		}
 	}
 	q.tellAlerts(r)

@@ -71,6 +71,11 @@ func row(status ax.Status, change func(*ax.Instance), events ...string) func(*wh
 	}
 }
 
+// shard makes an instance one of a task that is broadcast.
+func shard(n int, node string) func(*ax.Instance) {
+	return func(r *ax.Instance) { r.Shard, r.Shards, r.Node = n, 3, node }
+}
+
 // audit adds the newest row of the trail.
 func audit(minutes float64, action, detail string) func(*why.Facts) {
 	return func(f *why.Facts) {
@@ -195,6 +200,27 @@ func TestInstances(t *testing.T) {
 			why.Skipped, []string{"It did not run, held up by instance 99: an earlier run has not ended (limit 1)."},
 			isDue + "\n02 02:00:00 held: instance 99, due 2026-03-02 01:00:00 +00:00, runs since 2026-03-02 01:00:00 +00:00, until 2026-03-02 02:30:00 +00:00" +
 				"\n02 02:00:00 skipped: an earlier run has not ended (limit 1)",
+		},
+		{
+			"a run on each host", facts(
+				row(ax.StatusSuccess, shard(0, "n1"), "0 trigger_ready due 02:00; shard 1 of 3, for n1", "1 outcome SUCCESS after 1m0s"),
+				row(ax.StatusSkipped, shard(1, "n2"), "0 outcome skipped: an earlier run has not ended on n2 (limit 1)"),
+				row(ax.StatusFailed, func(r *ax.Instance) { shard(2, "n3")(r); r.Error = "no space" }, "1.5 outcome FAILED after 1m30s"),
+				func(f *why.Facts) {
+					f.Others = []ax.Instance{
+						{ID: 98, ScheduledAt: at(-60), StartedAt: at(-60), EndedAt: at(30), Status: ax.StatusSuccess, Shards: 3, Shard: 1, Node: "n2"},
+						{ID: 97, ScheduledAt: at(-60), StartedAt: at(-60), EndedAt: at(30), Status: ax.StatusSuccess, Shards: 3, Shard: 2, Node: "n3"},
+					}
+				}),
+			why.Failed, []string{"It has a run on each of 3 hosts: 1 FAILED, 1 SKIPPED, 1 SUCCESS. Shard 3 of 3: It ran on n3 and ended FAILED: no space."},
+			isDue + "\n02 02:00:00 noticed: due 02:00; shard 1 of 3, for n1" +
+				"\n02 02:00:00 held: instance 98, due 2026-03-02 01:00:00 +00:00, runs since 2026-03-02 01:00:00 +00:00, until 2026-03-02 02:30:00 +00:00" +
+				"\n02 02:00:00 skipped: shard 2, n2: an earlier run has not ended on n2 (limit 1)" +
+				"\n02 02:01:00 outcome: shard 1, n1: SUCCESS after 1m0s\n02 02:01:30 outcome: shard 3, n3: FAILED after 1m30s",
+		},
+		{
+			"shards that succeeded", facts(row(ax.StatusSuccess, shard(1, "n2")), row(ax.StatusSuccess, shard(0, "n1"))),
+			why.Succeeded, []string{"It has a run on each of 2 hosts: 2 SUCCESS. Shard 1 of 3: It ran on n1"}, isDue,
 		},
 		{
 			"waits for a place", facts(
