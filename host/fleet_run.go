@@ -26,7 +26,7 @@ func (f *fleet) runNow(ctx context.Context, m engine.Manual) (ax.InstanceID, err
 		Key: m.Request.Key, Digest: m.Request.Digest, AskedAt: m.Request.At,
 	})
 	if refusal, ok := errors.AsType[*peer.RefusalError](err); ok {
-		return 0, notRun{refusal}
+		return 0, notRunError{refusal}
 	}
 	if err == nil || ctx.Err() != nil {
 		return id, err
@@ -55,17 +55,17 @@ func (f *fleet) scheduler(name string) *peer.Client {
 	return f.peers.Client(owner.Incarnation)
 }
 
-// notRun is why another host does not run a task.
-type notRun struct{ refusal *peer.RefusalError }
+// notRunError is why another host does not run a task.
+type notRunError struct{ refusal *peer.RefusalError }
 
-func (e notRun) Error() string { return e.refusal.Text }
+func (e notRunError) Error() string { return e.refusal.Text }
 
-func (e notRun) Is(err error) bool {
+func (e notRunError) Is(err error) bool {
 	switch e.refusal.Code {
 	case peer.Running:
-		return err == engine.ErrBusy //nolint:errorlint // this is what Is is for
+		return err == engine.ErrBusy
 	case peer.Repeated:
-		return err == ax.ErrRepeated //nolint:errorlint // this is what Is is for
+		return err == ax.ErrRepeated
 	case peer.Busy, peer.Draining, peer.Unable, peer.Fenced:
 	}
 	return false

@@ -32,7 +32,7 @@ func TestHostPages(t *testing.T) {
 	t.Parallel()
 	sample, _ := newSample(t)
 	server := serve(t, config(sample))
-	says(t, "the nodes", shown(t, server, "/nodes").id("live"), "node-1 this one live", "3/8", "62 % of the tasks", "zone=a", "node-3 dead", "Last sign of life 13 min ago", "off by 30.0 s")
+	says(t, "the nodes", shown(t, server, "/nodes").id("live"), "node-1 this one live", "3/8", "25 %", "84 MiB", "62 % of the tasks", "zone=a", "node-3 dead", "Last sign of life 13 min ago", "off by 30.0 s")
 	plugins := shown(t, server, "/plugins")
 	says(t, "the plugins", text(plugins.root), "job echo Says it again", "exited 5 times in a minute", "Restarts 5")
 	if forms := plugins.forms(); len(forms) != 1 || forms[0] != "/plugins/random/reset" {

@@ -37,10 +37,11 @@ func notes() map[string]string {
 // durationFunctions are functions of templates that show lengths of time.
 func durationFunctions(words catalog) template.FuncMap {
 	return template.FuncMap{
-		"rough":   words.rough,
-		"exact":   exact,
-		"seconds": func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) },
-		"percent": func(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) },
+		"rough":     words.rough,
+		"exact":     exact,
+		"seconds":   func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) },
+		"mebibytes": func(bytes int64) int64 { return bytes >> 20 },
+		"percent":   func(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) },
 		"took": func(from, to time.Time) string {
 			if from.IsZero() || to.IsZero() {
 				return "–"
