@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
 
 	"github.com/axsched/ax/host/internal/api/apitest"
 	"github.com/axsched/ax/host/internal/ax"
@@ -220,5 +222,46 @@ func TestDocumentAsYAML(t *testing.T) {
 	status, _, text := call(t, serve(t, backend, nil), "GET", "/api/v1/openapi.yaml", "")
 	if status != 200 || !strings.Contains(text, "openapi: 3.1.0") || !strings.Contains(text, "operationId: follow-log") {
 		t.Errorf("%d %.300s", status, text)
+	}
+}
+
+// TestDocumentIsOpenAPI: the document is what the specification says.
+func TestDocumentIsOpenAPI(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/openapi-3.1.schema.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema any
+	if err := yaml.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("mem:///openapi.schema.json", schema); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compiler.Compile("mem:///openapi.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, body := call(t, serve(t, &apitest.Backend{}, nil), "GET", "/api/v1/openapi.json", "")
+	for _, test := range []struct {
+		change func(doc map[string]any)
+		good   bool
+	}{
+		{func(map[string]any) {}, true},
+		{func(doc map[string]any) { delete(doc, "info") }, false},
+		{func(doc map[string]any) {
+			doc["paths"].(map[string]any)["/x"] = map[string]any{"get": map[string]any{"parameters": "none"}}
+		}, false},
+	} {
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		test.change(doc.(map[string]any))
+		if err := compiled.Validate(doc); (err == nil) != test.good {
+			t.Errorf("good should be %v: %v", test.good, err)
+		}
 	}
 }
